@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include <asm/statfs.h>
+#include <linux/elf.h>
+
+#include "advise.h"
+#include "link_map.h"
+#include "record_reader.h"
+#include "sys.h"
+#include "text.h"
+
+/* mm/backing-dev.c: VM_READAHEAD_PAGES; and more than this is taken for nonsense. */
+#define READAHEAD_KIB_DEFAULT 128
+#define READAHEAD_KIB_MAX (16 << 10)
+
+/* The facts about the filesystem of @object, which are asked for once while it stays the same. */
+static struct ea_device *device_of(struct ea_adviser *adviser, const struct ea_object *object)
+{
+	if (adviser->device.number != object->device)
+		adviser->device = (struct ea_device){.number = object->device};
+	return &adviser->device;
+}
+
+/* The filesystem's magic number, 0 when it cannot be told. */
+static uint64_t fs_magic(struct ea_adviser *adviser, const struct ea_object *object)
+{
+	struct ea_device *device = device_of(adviser, object);
+	struct statfs status;
+
+	if (!device->fs_magic && !sys_call6(__NR_fstatfs, object->fd, (long)&status, 0, 0, 0, 0))
+		device->fs_magic = (uint64_t)status.f_type;
+	return device->fs_magic;
+}
+
+int ea_advise_fs_aligns(
+	struct ea_adviser *adviser, const struct ea_object *object, uint64_t block_bytes)
+{
+	/* thp_get_unmapped_area() knows no other unit. */
+	return block_bytes == adviser->geometry.pmd_bytes &&
+	       ea_fs_aligns_mmap(fs_magic(adviser, object), &adviser->release) > 0;
+}
+
+enum ea_advice ea_advise_check(
+	struct ea_adviser *adviser, const struct ea_object *object, uint64_t block_bytes)
+{
+	enum ea_advice best;
+
+	if (adviser->mode == EA_ADVISE_HUGEPAGE)
+		return EA_ADVICE_USEFUL;
+	/* xfs has had large folios the longest: what it is refused, every filesystem is. */
+	best = ea_advice_for_block(&adviser->geometry, block_bytes, &adviser->release, EA_FS_XFS);
+	if (best != EA_ADVICE_USEFUL)
+		return best;
+	return ea_advice_for_block(
+		&adviser->geometry, block_bytes, &adviser->release, fs_magic(adviser, object));
+}
+
+/*
+ * Have the block at @offset enter a cold cache as one folio, and copy its first @head_bytes bytes
+ * to @head. With @advice MADV_RANDOM that is all that is read. Without, the kernel reads two blocks
+ * and puts its readahead mark on the second instead of the first: the way to read a block that
+ * ld.so will touch unadvised, since touching a mark starts a readahead of small folios.
+ * Returns 0 or -errno.
+ */
+static long read_block(const struct ea_adviser *adviser, int fd, uint64_t offset,
+	uint64_t block_bytes, int advice, void *head, size_t head_bytes)
+{
+	uint64_t addr;
+	long ret;
+
+	ret = sys_mmap(0, block_bytes, PROT_READ, MAP_PRIVATE, fd, offset);
+	if (sys_is_error(ret))
+		return ret;
+	addr = (uint64_t)ret;
+	ret = sys_madvise(addr, block_bytes, MADV_HUGEPAGE);
+	if (!ret && advice == MADV_RANDOM)
+		ret = sys_madvise(addr, block_bytes, MADV_RANDOM);
+	/* Populating gives an error where touching a short file would give SIGBUS. */
+	if (!ret)
+		ret = sys_madvise(addr, adviser->geometry.page_bytes, MADV_POPULATE_READ);
+	if (!ret)
+		memcpy(head, (const void *)addr, head_bytes);
+	sys_munmap(addr, block_bytes);
+	return ret;
+}
+
+int ea_advise_first_block(
+	struct ea_adviser *adviser, const struct ea_object *object, void *head, size_t head_bytes)
+{
+	uint64_t block_bytes = ea_advice_first_block_bytes(&adviser->geometry, &adviser->release);
+
+	if (adviser->mode == EA_ADVISE_NEVER || !block_bytes || object->file_bytes < block_bytes)
+		return 0;
+	if (ea_advise_check(adviser, object, block_bytes) != EA_ADVICE_USEFUL)
+		return 0;
+	return !read_block(adviser, object->fd, 0, block_bytes, MADV_RANDOM, head, head_bytes);
+}
+
+/* Read-ahead window of the disk, as the kernel's default where sysfs does not tell. */
+static uint64_t read_readahead_bytes(uint64_t device)
+{
+	uint64_t major = (device & 0xfff00) >> 8; /* include/linux/kdev_t.h, new_decode_dev() */
+	uint64_t minor = (device & 0xff) | ((device >> 12) & 0xfff00);
+	struct ea_record_reader reader;
+	char path[80];
+	char line[24];
+	struct ea_text text = {path, sizeof(path) - 1, 0};
+	uint64_t kib = UINT64_MAX;
+
+	ea_text_add(&text, "/sys/class/bdi/");
+	ea_text_add_number(&text, major);
+	ea_text_add(&text, ":");
+	ea_text_add_number(&text, minor);
+	ea_text_add(&text, "/read_ahead_kb");
+	path[text.length] = '\0';
+	if (!ea_record_open(&reader, path, '\n')) {
+		if (ea_record_next(&reader, line, sizeof(line), NULL))
+			kib = ea_parse_number(line, NULL);
+		ea_record_close(&reader);
+	}
+	return (kib > READAHEAD_KIB_MAX ? READAHEAD_KIB_DEFAULT : kib) * EA_KIB;
+}
+
+static uint64_t readahead_bytes(struct ea_adviser *adviser, const struct ea_object *object)
+{
+	struct ea_device *device = device_of(adviser, object);
+
+	if (!device->readahead_bytes)
+		device->readahead_bytes = read_readahead_bytes(object->device);
+	return device->readahead_bytes;
+}
+
+/* File offset of @vaddr, UINT64_MAX when no bytes of the file are mapped there. */
+static uint64_t offset_of(const struct ea_image *image, uint64_t vaddr)
+{
+	const struct ea_segment *segment;
+
+	for (unsigned int i = 0; i < image->load_count; i++) {
+		segment = &image->loads[i];
+		if (vaddr >= segment->vaddr && vaddr - segment->vaddr < segment->file_bytes)
+			return segment->offset + (vaddr - segment->vaddr);
+	}
+	return UINT64_MAX;
+}
+
+/* File offset of the symbol hash table, UINT64_MAX when there is none. */
+static uint64_t hash_offset(const struct ea_object *object)
+{
+	struct ea_elf_dyn entries[48];
+	uint64_t dynamic_offset = offset_of(&object->image, object->image.dynamic_vaddr);
+	long bytes;
+
+	if (!object->image.has_dynamic || dynamic_offset == UINT64_MAX)
+		return UINT64_MAX;
+	bytes = sys_pread(object->fd, entries, sizeof(entries), dynamic_offset);
+	for (long i = 0; i < bytes / (long)sizeof(entries[0]) && entries[i].tag != DT_NULL; i++) {
+		if (entries[i].tag == DT_GNU_HASH || entries[i].tag == DT_HASH)
+			return offset_of(&object->image, entries[i].value);
+	}
+	return UINT64_MAX;
+}
+
+/* struct whole - the whole blocks of the text, as a range of file offsets */
+struct whole {
+	uint64_t start;
+	uint64_t end;
+	uint64_t block_bytes;
+	uint64_t read_end; /* blocks below this were read already */
+};
+
+/* Read the whole blocks that [@start, @end) touches. */
+static void read_blocks(
+	const struct ea_adviser *adviser, int fd, struct whole *whole, uint64_t start, uint64_t end)
+{
+	start = (start > whole->read_end ? start : whole->read_end) & ~(whole->block_bytes - 1);
+	if (end > whole->end)
+		end = whole->end;
+	for (; start < end; start += whole->block_bytes) {
+		read_block(adviser, fd, start, whole->block_bytes, MADV_RANDOM, NULL, 0);
+		whole->read_end = start + whole->block_bytes;
+	}
+}
+
+void ea_advise_touched_blocks(struct ea_adviser *adviser, const struct ea_object *object,
+	unsigned int text, uint64_t block_bytes)
+{
+	const struct ea_segment *segment = &object->image.loads[text];
+	uint64_t spill_bytes = readahead_bytes(adviser, object) / 2;
+	uint64_t segment_end = segment->offset + segment->file_bytes;
+	struct whole whole = {.block_bytes = block_bytes};
+	uint64_t hash;
+
+	whole.end = ea_whole_blocks_bytes(
+		segment->offset, segment->file_bytes, block_bytes, &whole.start);
+	whole.end += whole.start;
+	/* ea_advise_first_block() has read the block at offset 0. */
+	whole.read_end = whole.start ? whole.start : block_bytes;
+
+	hash = hash_offset(object);
+	if (hash != UINT64_MAX && hash >= whole.read_end && hash < whole.end)
+		read_block(adviser, object->fd, hash & ~(block_bytes - 1), block_bytes,
+			MADV_HUGEPAGE, NULL, 0);
+	if (text > 0)
+		read_blocks(
+			adviser, object->fd, &whole, whole.start, segment->offset + spill_bytes);
+	if (text + 1u < object->image.load_count && segment_end - spill_bytes < whole.end)
+		read_blocks(adviser, object->fd, &whole, segment_end - spill_bytes, whole.end);
+}
+
+int ea_advise_text(uint64_t addr, uint64_t offset, uint64_t bytes, uint64_t block_bytes)
+{
+	uint64_t first_offset;
+	uint64_t whole_bytes = ea_whole_blocks_bytes(offset, bytes, block_bytes, &first_offset);
+	uint64_t first = addr + (first_offset - offset);
+	long ret;
+
+	if (!whole_bytes)
+		return 0;
+	ret = sys_madvise(first, whole_bytes, MADV_HUGEPAGE);
+	/* Random without hugepage would only take read-ahead away. */
+	if (!ret)
+		ret = sys_madvise(first, whole_bytes, MADV_RANDOM);
+	return (int)ret;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * advise.h - get text read into block-sized folios
+ */
+#ifndef EA_SHIM_ADVISE_H
+#define EA_SHIM_ADVISE_H
+
+#include <stdint.h>
+
+#include "core/block.h"
+#include "core/kernel.h"
+#include "object.h"
+#include "settings.h"
+
+/* struct ea_adviser - what decides about advice, constant for a process */
+struct ea_adviser {
+	struct ea_geometry geometry;
+	struct ea_release release;
+	enum ea_advise mode;
+	struct ea_device {
+		uint64_t number;	  /* st_dev of the file looked at last; below: */
+		uint64_t fs_magic;	  /* 0: not known yet */
+		uint64_t readahead_bytes; /* 0: not known yet */
+	} device;
+};
+
+/*
+ * ea_advise_first_block - have the file's first block enter a cold cache as one folio
+ * @object: the file, identified
+ * @head: receives the first @head_bytes bytes of the file, which is larger than that
+ *
+ * Must come before anything reads the ELF header: the read would cache page 0 in a small folio,
+ * and readahead at an index that small folios occupy falls back to single pages for its whole
+ * window (mm/readahead.c, page_cache_ra_order()). The header is then taken from memory: read() would
+ * meet the folio's readahead mark and fetch more. On a warm cache nothing changes.
+ * Returns 1, or 0 when nothing was done because the rule in core/kernel.h says that it would not
+ * help, or because a call failed: then @head is untouched.
+ */
+int ea_advise_first_block(
+	struct ea_adviser *adviser, const struct ea_object *object, void *head, size_t head_bytes);
+
+/*
+ * ea_advise_check - would advising blocks of @block_bytes of the file help?
+ *
+ * Costs one system call (fstatfs) per filesystem where kernel and geometry allow advice at all.
+ */
+enum ea_advice ea_advise_check(
+	struct ea_adviser *adviser, const struct ea_object *object, uint64_t block_bytes);
+
+/*
+ * ea_advise_fs_aligns - does the file's filesystem place a mapping of @block_bytes congruent?
+ */
+int ea_advise_fs_aligns(
+	struct ea_adviser *adviser, const struct ea_object *object, uint64_t block_bytes);
+
+/*
+ * ea_advise_touched_blocks - read with advice what ld.so touches before it calls la_objopen, and
+ *	what the read-ahead of the neighbouring segments would spill into
+ * @object: the library, whose text lies in image.loads[@text] and holds a block of @block_bytes
+ *
+ * ld.so looks at the symbol hash table before the text is advised. Where the linker put that table
+ * into the text segment, the fault reads small folios around it; and faults in the segments before
+ * and behind read half a read-ahead window into the text. Those whole blocks are read first, one
+ * folio each. Nothing happens on a warm cache. Cannot fail.
+ */
+void ea_advise_touched_blocks(struct ea_adviser *adviser, const struct ea_object *object,
+	unsigned int text, uint64_t block_bytes);
+
+/*
+ * ea_advise_text - advise the whole blocks of congruent text
+ * @addr, @offset, @bytes: the text as mapped
+ *
+ * MADV_HUGEPAGE makes the kernel read block-sized folios; MADV_RANDOM keeps the sequential
+ * read-ahead, which ramps up from small folios, out of the text (mm/filemap.c,
+ * do_sync_mmap_readahead() and do_async_mmap_readahead()).
+ * Returns 0 or the first -errno.
+ */
+int ea_advise_text(uint64_t addr, uint64_t offset, uint64_t bytes, uint64_t block_bytes);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "placement.h"
+#include "process.h"
+#include "sys.h"
+
+/* struct probe - what ld.so is going to pass to mmap */
+struct probe {
+	uint64_t hint;
+	int fd; /* -1 for the anonymous form */
+	uint64_t offset;
+};
+
+/*
+ * The same call but for the protection, which has no part in the choice of an address. In the
+ * direct form the file counts: its filesystem may align (thp_get_unmapped_area()).
+ */
+static int64_t gap_probe(void *ctx, uint64_t bytes)
+{
+	const struct probe *probe = ctx;
+	/* glibc's MAP_COPY is MAP_PRIVATE | MAP_DENYWRITE. */
+	int flags = probe->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_PRIVATE | MAP_DENYWRITE;
+	long addr;
+
+	addr = sys_mmap(probe->hint, bytes, PROT_NONE, flags, probe->fd, probe->offset);
+	if (!sys_is_error(addr))
+		sys_munmap((uint64_t)addr, bytes);
+	return addr;
+}
+
+/*
+ * An address without MAP_FIXED is a wish, granted exactly if the range is free: what
+ * MAP_FIXED_NOREPLACE does, on kernels before 4.17 too, and with flags that ld.so uses as well.
+ */
+static int gap_reserve(void *ctx, uint64_t addr, uint64_t bytes)
+{
+	long ret;
+
+	ret = sys_mmap(addr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_is_error(ret))
+		return (int)ret;
+	if ((uint64_t)ret == addr)
+		return 0;
+	sys_munmap((uint64_t)ret, bytes);
+	return -EEXIST;
+}
+
+static void gap_release(void *ctx, uint64_t addr, uint64_t bytes)
+{
+	sys_munmap(addr, bytes);
+}
+
+/* @bound is a power of two. Without random numbers there is no shift. */
+static uint64_t gap_random(void *ctx, uint64_t bound)
+{
+	uint64_t number;
+
+	if (sys_getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return 0;
+	return number & (bound - 1);
+}
+
+static const struct ea_gap_ops ops = {gap_probe, gap_reserve, gap_release, gap_random};
+
+static void request_fill(const struct ea_placer *placer, const struct ea_image *image,
+	const struct ea_placement *placement, struct ea_gap_request *request)
+{
+	const struct ea_segment *text = &image->loads[placement->text];
+	uint64_t page_bytes = placer->geometry.page_bytes;
+	uint64_t start_vaddr;
+
+	request->length_bytes = ea_image_span(image, page_bytes, &start_vaddr);
+	request->align_bytes = image->align_bytes > page_bytes ? image->align_bytes : page_bytes;
+	request->page_bytes = page_bytes;
+	request->block_bytes = placement->block_bytes;
+	/* landing + (text vaddr - start vaddr) must equal the text's offset, modulo the block. */
+	request->remainder_bytes =
+		(text->offset - (text->vaddr - start_vaddr)) & (placement->block_bytes - 1);
+	request->hint = start_vaddr;
+}
+
+/* Under RLIMIT_AS, what ld.so allocates besides the library while the fillers are in place. */
+#define LIMIT_SLACK_BYTES EA_MIB
+
+/*
+ * With RLIMIT_AS set, ld.so's own mmap must still fit beside the fillers: a library that plain
+ * ld.so could map must not fail because of us. A random shift would eat the limit up.
+ */
+static void shape_within_limit(const struct ea_placer *placer, const struct ea_gap_request *request,
+	struct probe *probe, struct ea_placement *placement)
+{
+	struct ea_gap *gap = &placement->gap;
+
+	gap->shift_blocks_max = 0;
+	placement->result = ea_gap_shape(request, &ops, probe, gap);
+	if (placement->result != EA_GAP_SHAPED ||
+		ea_process_has_room(ea_gap_probe_bytes(request) + LIMIT_SLACK_BYTES,
+			placer->geometry.page_bytes))
+		return;
+	ea_gap_release(gap, &ops, probe);
+	placement->result = EA_GAP_FAILED;
+	gap->error = -ENOMEM;
+}
+
+/*
+ * Will ld.so's mmap land congruent by rule? Either it rounds to p_align itself, or the filesystem
+ * aligns mappings of a PMD and more (mm/huge_memory.c, thp_get_unmapped_area()).
+ */
+static int is_placed_by_rule(const struct ea_gap_request *request, int fs_aligns)
+{
+	return request->align_bytes >= request->block_bytes || fs_aligns;
+}
+
+void ea_place(struct ea_placer *placer, int fd, int fs_aligns, const struct ea_image *image,
+	struct ea_placement *placement)
+{
+	struct ea_gap *gap = &placement->gap;
+	struct ea_gap_request request;
+	struct probe probe = {.fd = fd};
+
+	request_fill(placer, image, placement, &request);
+	*gap = (struct ea_gap){
+		.direction = placer->direction,
+		.frontier = placer->lid_is_held || !placer->lid.bytes ? placer->frontier : 0,
+		.natural_is_stable = is_placed_by_rule(&request, fs_aligns),
+		.lid = placer->lid_is_held ? (struct ea_gap_filler){0} : placer->lid,
+	};
+	/* The filesystem would have its way whatever the gap looks like. */
+	if (fs_aligns && request.remainder_bytes && request.align_bytes < request.block_bytes) {
+		placement->result = EA_GAP_IMPOSSIBLE;
+		return;
+	}
+	if (!placer->lid.bytes)
+		gap->shift_blocks_max = ea_process_shift_blocks(
+			&placer->geometry, placement->block_bytes, placer->stack_addr);
+
+	probe.hint = request.hint;
+	if (request.align_bytes > request.page_bytes)
+		probe.fd = -1;
+	else
+		probe.offset = image->loads[0].offset & ~(request.page_bytes - 1);
+
+	if (placer->is_limited)
+		shape_within_limit(placer, &request, &probe, placement);
+	else
+		placement->result = ea_gap_shape(&request, &ops, &probe, gap);
+	placer->direction = gap->direction;
+}
+
+void ea_place_done(struct ea_placer *placer, struct ea_placement *placement, int landed, int hold)
+{
+	struct ea_gap *gap = &placement->gap;
+
+	if (landed && gap->filler_count && gap->shift_blocks_max > 1 && !placer->lid.bytes) {
+		placer->lid = gap->fillers[gap->filler_count - 1];
+		placer->lid_is_held = hold;
+		if (hold)
+			gap->filler_count--;
+	}
+	ea_gap_release(gap, &ops, NULL);
+}
+
+void ea_place_drop_lid(struct ea_placer *placer)
+{
+	if (!placer->lid_is_held)
+		return;
+	placer->lid_is_held = 0;
+	gap_release(NULL, placer->lid.addr, placer->lid.bytes);
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+#include <linux/auxvec.h>
+#include <linux/elf.h>
+#include <linux/prctl.h>
+
+#include "environment.h"
+#include "link_map.h"
+#include "log.h"
+#include "object.h"
+#include "promotion.h"
+#include "seccomp.h"
+#include "startup.h"
+#include "sys.h"
+#include "text.h"
+
+/* ld.so's (glibc) list of objects; weak, for a process that has none. */
+extern struct r_debug _r_debug __attribute__((weak, visibility("default")));
+
+/* libc's environ: still unset while ld.so starts the process up. */
+extern char **environ __attribute__((weak, visibility("default")));
+
+/*
+ * The marker: EXECALIGN_PROMOTED=FILTERS:LENGTH:NAMEEXECFN, where NAME is the process's name (comm)
+ * of LENGTH bytes, and both may be empty. A second variable pads the number of added ones to an even one.
+ */
+#define MARKER "EXECALIGN_PROMOTED"
+#define PADDING "EXECALIGN_PADDING"
+#define NAME_BYTES 16 /* TASK_COMM_LEN */
+
+#define NOTHING_TO_GAIN "nothing to gain"
+
+#define TUNABLE "glibc.rtld.optional_static_tls="
+#define TUNABLE_DEFAULT_BYTES 512 /* glibc elf/dl-tunables.list, optional_static_tls */
+
+/* ---- after the exec ---- */
+
+/* struct marker - the marker's fields, pointing into the environment block */
+struct marker {
+	uint64_t filters;
+	const char *name;
+	size_t name_bytes;
+	const char *execfn;
+};
+
+static int marker_read(const char *value, struct marker *marker)
+{
+	marker->filters = ea_parse_number(value, &value);
+	if (*value++ != ':')
+		return 0;
+	marker->name_bytes = ea_parse_number(value, &value);
+	if (*value++ != ':' || marker->name_bytes >= NAME_BYTES ||
+		marker->name_bytes > ea_strlen(value))
+		return 0;
+	marker->name = value;
+	marker->execfn = value + marker->name_bytes;
+	return 1;
+}
+
+static int marker_parse(char *const *envp, struct marker *marker)
+{
+	const char *value = ea_env_find(envp, MARKER, NULL);
+
+	return value && marker_read(value, marker);
+}
+
+int ea_promotion_find(char *const *envp, struct ea_promotion_marker *found)
+{
+	struct marker marker;
+
+	if (!marker_parse(envp, &marker))
+		return 0;
+	found->seccomp_filters = (int)marker.filters;
+	return 1;
+}
+
+/* Take our item off the list in variable @name; returns 1 when the variable must go altogether. */
+static int is_left_empty(char **envp, const char *name)
+{
+	char *value = (char *)ea_env_find(envp, name, NULL);
+
+	return value && !ea_env_cut_last_item(value);
+}
+
+static int must_go(const char *entry, int audit_is_ours, int tunables_are_ours)
+{
+	return ea_after_prefix(entry, MARKER "=") || ea_after_prefix(entry, PADDING "=") ||
+	       (audit_is_ours && ea_after_prefix(entry, "LD_AUDIT=")) ||
+	       (tunables_are_ours && ea_after_prefix(entry, "GLIBC_TUNABLES="));
+}
+
+/*
+ * Clear the text of an entry: /proc/PID/environ shows it to the end. What AT_EXECFN points to from
+ * now on, the end of the marker, stays.
+ */
+static void clear(char *entry)
+{
+	const char *rest = ea_after_prefix(entry, MARKER "=");
+	struct marker marker;
+
+	if (rest && marker_read(rest, &marker))
+		memset(entry, 0, (size_t)(marker.execfn - entry));
+	else
+		memset(entry, 0, ea_strlen(entry));
+}
+
+/* The first environment string of the kernel's block: what follows the last argument. */
+static char *first_string(const struct ea_stack *stack)
+{
+	char **last = stack->argv;
+
+	if (!*last)
+		return NULL;
+	while (last[1])
+		last++;
+	return *last + ea_strlen(*last) + 1;
+}
+
+/*
+ * glibc up to 2.38 puts a copy of GLIBC_TUNABLES into envp and cuts the kernel's string, which
+ * /proc/PID/environ shows, into its items (elf/dl-tunables.c, parse_tunables()). Ours is the last.
+ *
+ *	| arguments | A=1 NUL GLIBC_TUNABLES=theirs NUL ours NUL B=2 NUL | string of AT_EXECFN |
+ */
+static void clear_original_tunable(const struct ea_stack *stack, uint64_t strings_end)
+{
+	const char *copy = ea_env_find(stack->envp, "GLIBC_TUNABLES", NULL);
+	char *string = first_string(stack);
+	char *ours = NULL;
+
+	for (; string && (uint64_t)(uintptr_t)string < strings_end;
+		string += ea_strlen(string) + 1) {
+		if (ea_after_prefix(string, TUNABLE) ||
+			(!ours && ea_after_prefix(string, "GLIBC_TUNABLES=" TUNABLE) &&
+				string + sizeof("GLIBC_TUNABLES=") - 1 != copy))
+			ours = string;
+	}
+	if (ours)
+		clear(ours);
+}
+
+/*
+ * Remove our variables. Programs walk from environ's NULL on to the auxiliary vector (Go's runtime,
+ * os_linux.go, does), so the freed slots must not become a hole that reads as its end:
+ *
+ *	before	A  B  LD_AUDIT  MARKER  NULL  auxv...
+ *	after	A  B  NULL      IGNORE  0     auxv...
+ *
+ * An even number of freed slots makes whole AT_IGNORE entries; ea_promotion_try() saw to that.
+ */
+static void remove_additions(char **envp)
+{
+	int audit_is_ours = is_left_empty(envp, "LD_AUDIT");
+	int tunables_are_ours = is_left_empty(envp, "GLIBC_TUNABLES");
+	size_t count = ea_env_count(envp);
+	struct ea_auxv *ignored;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (must_go(envp[i], audit_is_ours, tunables_are_ours))
+			clear(envp[i]);
+		else
+			envp[kept++] = envp[i];
+	}
+	envp[kept] = NULL;
+	ignored = (struct ea_auxv *)(envp + kept + 1);
+	for (size_t freed = count - kept; freed >= 2; freed -= 2) {
+		ignored->type = AT_IGNORE;
+		ignored->value = 0;
+		ignored++;
+	}
+}
+
+int ea_promotion_finish(const struct ea_stack *stack)
+{
+	struct ea_auxv *execfn = ea_auxv_find(stack->auxv, AT_EXECFN);
+	char name[NAME_BYTES] = {0};
+	uint64_t original_execfn;
+	struct marker marker;
+
+	if (!marker_parse(stack->envp, &marker))
+		return 0;
+	/* The exec of /proc/self/exe named the process "exe". `execalign run` has nothing to restore. */
+	memcpy(name, marker.name, marker.name_bytes);
+	if (marker.name_bytes)
+		sys_prctl(PR_SET_NAME, (uint64_t)(uintptr_t)name);
+	original_execfn = execfn ? execfn->value : 0;
+	if (execfn && *marker.execfn)
+		execfn->value = (uint64_t)(uintptr_t)marker.execfn;
+	clear_original_tunable(stack, original_execfn);
+	remove_additions(stack->envp);
+	return 1;
+}
+
+/* ---- before the exec ---- */
+
+/* struct decision - what is known when a process decides on its promotion */
+struct decision {
+	const struct ea_stack *stack;
+	const struct ea_settings *settings;
+	struct ea_startup startup;
+	const char *shim_path;
+	int filters;
+};
+
+void ea_promotion_log(const char *target, const char *result, const char *reason, int error)
+{
+	struct ea_log log;
+
+	if (!target)
+		return;
+	ea_log_begin(&log, target, "promotion");
+	ea_log_word(&log, "result", result);
+	if (reason)
+		ea_log_quoted(&log, "reason", reason);
+	if (error)
+		ea_log_number(&log, "errno", (uint64_t)error);
+	ea_log_end(&log);
+}
+
+/*
+ * Is /proc/self/exe the program that runs here? Not when it was started as `ld.so prog`, and not
+ * under an emulator: then its program headers are not those that the kernel or ld.so told of.
+ */
+static int exe_is_program(const struct ea_auxv *auxv_phdr, uint64_t phdr_count)
+{
+	unsigned char head[EA_HEADER_BYTES];
+	unsigned char phdrs[EA_PHDRS_MAX * EA_PHDR_BYTES];
+	struct ea_header header;
+	int is_same = 0;
+	long fd;
+
+	fd = sys_open("/proc/self/exe", SYS_O_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	if (auxv_phdr && sys_read((int)fd, head, sizeof(head)) == sizeof(head) &&
+		!ea_header_parse(head, sizeof(head), UINT64_MAX >> 1, SYS_MACHINE, &header) &&
+		header.phdr_count == phdr_count &&
+		sys_pread((int)fd, phdrs, header.phdrs_bytes, header.phdrs_offset) ==
+			(long)header.phdrs_bytes)
+		is_same = !memcmp(phdrs, (const void *)auxv_phdr->value, header.phdrs_bytes);
+	sys_close((int)fd);
+	return is_same;
+}
+
+/* Is the auditor at work here already, put there by the user? */
+static int is_audited(const struct decision *d)
+{
+	const char *list = ea_env_find(d->stack->envp, "LD_AUDIT", NULL);
+
+	return list && ea_env_list_has(list, d->shim_path);
+}
+
+/* Can @path stand in LD_AUDIT, whose separator is the colon, and be found without a search? */
+static int can_be_listed(const char *path)
+{
+	return ea_basename(path) != path && !ea_pattern_match("*:*", 3, path);
+}
+
+/* Why there will be no promotion, or NULL. From the cheap to the expensive. */
+static const char *decline(struct decision *d)
+{
+	struct ea_auxv *auxv = d->stack->auxv;
+	const char *reason;
+	int is_misplaced;
+
+	if (d->settings->promote == EA_PROMOTE_NEVER)
+		return "EXECALIGN_PROMOTE=never";
+	if (ea_geometry(SYS_MACHINE, ea_auxv_value(auxv, AT_PAGESZ), &d->startup.geometry))
+		return "unknown base page size";
+	if (is_audited(d))
+		return "LD_AUDIT has the auditor already";
+	if (!can_be_listed(d->shim_path))
+		return "the shim's path cannot be named in LD_AUDIT";
+	is_misplaced = ea_startup_is_misplaced(&d->startup, d->settings);
+	if (d->settings->promote == EA_PROMOTE_AUTO && !is_misplaced &&
+		!ea_startup_imports_dlopen(&d->startup))
+		return NOTHING_TO_GAIN;
+	/* Up to here files were opened, read and closed. What follows ld.so would not do. */
+	reason = ea_seccomp_refuses(&d->filters);
+	if (reason)
+		return reason;
+	if (d->settings->promote == EA_PROMOTE_AUTO && !is_misplaced &&
+		!ea_startup_loads_more(&d->startup))
+		return NOTHING_TO_GAIN;
+	if (!exe_is_program(ea_auxv_find(auxv, AT_PHDR), ea_auxv_value(auxv, AT_PHNUM)))
+		return "/proc/self/exe is not this program: started as ld.so PROGRAM, or emulated";
+	return NULL;
+}
+
+/* Append @name=[old value:]@item to the strings; returns the new entry. */
+static char *add_to_list(struct ea_text *strings, const char *name, const char *old_value)
+{
+	char *entry = strings->buf + strings->length;
+
+	ea_text_add(strings, name);
+	ea_text_add(strings, "=");
+	if (old_value) {
+		ea_text_add(strings, old_value);
+		ea_text_add(strings, ":");
+	}
+	return entry;
+}
+
+/* Terminate the entry that is being built. */
+static void end_entry(struct ea_text *strings)
+{
+	if (strings->length < strings->size)
+		strings->buf[strings->length++] = '\0';
+}
+
+static char *audit_entry(const struct decision *d, struct ea_text *strings, const char *old_value)
+{
+	char *entry = add_to_list(strings, "LD_AUDIT", old_value);
+
+	ea_text_add(strings, d->shim_path);
+	end_entry(strings);
+	return entry;
+}
+
+/* The user's own value of the tunable, the last one as in ld.so, or glibc's default. */
+static uint64_t tunable_bytes(const char *tunables)
+{
+	uint64_t bytes = TUNABLE_DEFAULT_BYTES;
+	const char *value;
+
+	while (tunables && *tunables) {
+		value = ea_after_prefix(tunables, TUNABLE);
+		if (value && ea_parse_number(value, NULL) != UINT64_MAX)
+			bytes = ea_parse_number(value, NULL);
+		while (*tunables && *tunables++ != ':')
+			;
+	}
+	return bytes;
+}
+
+static char *tunables_entry(
+	const struct decision *d, struct ea_text *strings, const char *old_value)
+{
+	char *entry = add_to_list(strings, "GLIBC_TUNABLES", old_value);
+
+	ea_text_add(strings, TUNABLE);
+	ea_text_add_number(strings,
+		tunable_bytes(old_value) +
+			ea_startup_tls_bytes(d->startup.main_map, d->startup.geometry.page_bytes));
+	end_entry(strings);
+	return entry;
+}
+
+static char *marker_entry(const struct decision *d, struct ea_text *strings)
+{
+	const struct ea_auxv *execfn = ea_auxv_find(d->stack->auxv, AT_EXECFN);
+	char *entry = add_to_list(strings, MARKER, NULL);
+	char name[NAME_BYTES] = {0};
+
+	sys_prctl(PR_GET_NAME, (uint64_t)(uintptr_t)name);
+	ea_text_add_number(strings, (uint64_t)d->filters);
+	ea_text_add(strings, ":");
+	ea_text_add_number(strings, ea_strlen(name));
+	ea_text_add(strings, ":");
+	ea_text_add(strings, name);
+	if (execfn)
+		ea_text_add(strings, (const char *)execfn->value);
+	end_entry(strings);
+	return entry;
+}
+
+/* An upper bound of the strings that build_environment() makes. */
+static size_t strings_bytes(const struct decision *d, const char *audit, const char *tunables)
+{
+	const struct ea_auxv *execfn = ea_auxv_find(d->stack->auxv, AT_EXECFN);
+
+	return 512 + ea_strlen(d->shim_path) + (audit ? ea_strlen(audit) : 0) +
+	       (tunables ? ea_strlen(tunables) : 0) +
+	       (execfn ? ea_strlen((const char *)execfn->value) : 0);
+}
+
+/* Put @entry where the variable stood, or at the end when there was none. */
+static void set_entry(char **envp, size_t *count, const char *had_value, size_t index, char *entry)
+{
+	if (had_value)
+		envp[index] = entry;
+	else
+		envp[(*count)++] = entry;
+}
+
+/*
+ * The environment for the promoted process, in memory of its own: exec frees it, and
+ * @memory_bytes tells how much to unmap when exec fails. Returns NULL without memory.
+ */
+static char **build_environment(const struct decision *d, size_t *memory_bytes)
+{
+	size_t audit_index = 0;
+	size_t tunables_index = 0;
+	const char *audit = ea_env_find(d->stack->envp, "LD_AUDIT", &audit_index);
+	const char *tunables = ea_env_find(d->stack->envp, "GLIBC_TUNABLES", &tunables_index);
+	size_t count = ea_env_count(d->stack->envp);
+	size_t table_bytes = (count + 5) * sizeof(char *);
+	size_t text_bytes = strings_bytes(d, audit, tunables);
+	struct ea_text strings;
+	char **envp;
+	long addr;
+
+	*memory_bytes = table_bytes + text_bytes;
+	addr = sys_mmap(
+		0, *memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (sys_is_error(addr))
+		return NULL;
+	envp = (char **)addr;
+	strings = (struct ea_text){(char *)addr + table_bytes, text_bytes, 0};
+
+	memcpy(envp, d->stack->envp, count * sizeof(char *));
+	set_entry(envp, &count, audit, audit_index, audit_entry(d, &strings, audit));
+	set_entry(envp, &count, tunables, tunables_index, tunables_entry(d, &strings, tunables));
+	envp[count++] = marker_entry(d, &strings);
+	/* remove_additions() frees slots in pairs. */
+	if ((count - ea_env_count(d->stack->envp)) % 2)
+		envp[count++] = (char *)PADDING "=";
+	envp[count] = NULL;
+	return envp;
+}
+
+static int is_start_up(void)
+{
+	/* Loaded later, by dlopen, the program is under way: nothing may be re-executed then. */
+	return &environ && !environ;
+}
+
+void ea_promotion_try(const struct ea_stack *stack, const struct ea_settings *settings)
+{
+	struct decision d = {.stack = stack, .settings = settings};
+	const struct link_map *self;
+	const char *reason;
+	size_t memory_bytes;
+	char **envp;
+	long ret;
+
+	if (!&_r_debug || !is_start_up())
+		return;
+	d.startup.main_map = _r_debug.r_map;
+	d.startup.loader_addr = ea_auxv_value(stack->auxv, AT_BASE);
+	self = ea_link_map_self(d.startup.main_map);
+	if (!self)
+		return;
+	d.shim_path = self->l_name;
+	reason = decline(&d);
+	if (reason) {
+		ea_promotion_log(settings->log, "declined", reason, 0);
+		return;
+	}
+	envp = build_environment(&d, &memory_bytes);
+	if (!envp) {
+		ea_promotion_log(settings->log, "failed", "no memory for the environment", 0);
+		return;
+	}
+	ret = sys_execve("/proc/self/exe", stack->argv, envp);
+	sys_munmap((uint64_t)(uintptr_t)envp, memory_bytes);
+	ea_promotion_log(settings->log, "failed", "exec was refused", (int)-ret);
+}

@@ -10,7 +10,7 @@
 #define HOLE_PAGES 8
 
 /* A shifted filler may run into something; so many shifts are drawn before going without one. */
-#define SHIFT_DRAWS_MAX 6
+#define SHIFT_DRAWS_MAX 3
 
 /* struct step - one attempt: where the next mmap shall start and what must be occupied for it */
 struct step {
@@ -215,37 +215,6 @@ static int close_gap(const struct ea_gap_request *request, const struct ea_gap_o
 	return ret;
 }
 
-/*
- * The kernel put the probe into the range that the process's random shift left free. Occupy that
- * range, up to the hole, so that the search goes on next to the libraries placed before.
- * Returns 0, or -errno when something lives there by now.
- */
-static int close_lid(const struct ea_gap_request *request, const struct ea_gap_ops *ops, void *ctx,
-	struct ea_gap *gap, uint64_t start, uint64_t bytes)
-{
-	struct ea_gap_filler filler = gap->lid;
-	uint64_t span_end = start + round_up(bytes, request->page_bytes);
-	uint64_t lid_end = gap->lid.addr + gap->lid.bytes;
-	int ret;
-
-	if (gap->direction == EA_GAP_BOTTOM_UP) {
-		filler.addr = start + hole_bytes(request);
-		filler.bytes = lid_end - filler.addr;
-	} else {
-		filler.bytes = span_end - hole_bytes(request) - filler.addr;
-	}
-	ret = ops->reserve(ctx, filler.addr, filler.bytes);
-	if (!ret)
-		gap->fillers[gap->filler_count++] = filler;
-	return ret;
-}
-
-/* Does the probe reach into the lid? The hole above it is as free, so that it may stick out there. */
-static int is_in_lid(const struct ea_gap *gap, uint64_t start, uint64_t bytes)
-{
-	return start < gap->lid.addr + gap->lid.bytes && start + bytes > gap->lid.addr;
-}
-
 static int is_hinted(const struct ea_gap_request *request, uint64_t start)
 {
 	return request->hint && start == round_down(request->hint, request->page_bytes);
@@ -329,11 +298,6 @@ enum ea_gap_result ea_gap_shape(const struct ea_gap_request *request, const stru
 		if (learn_direction(gap, ops, ctx, last_start, &step, start)) {
 			has_hole = 0;
 			start = last_start;
-		}
-		if (gap->probes == 1 && is_in_lid(gap, start, bytes) &&
-			!close_lid(request, ops, ctx, gap, start, bytes)) {
-			has_hole = 1;
-			continue;
 		}
 		if (!excess_bytes(request, start) && may_stay(request, gap, has_hole, start)) {
 			gap->landing = landing(request, start);

@@ -93,9 +93,6 @@ struct ea_gap {
 	int natural_is_stable;	   /* in: a first landing that is congruent is the kernel's rule (a
 				  * filesystem that aligns), not luck that one page allocated
 				  * meanwhile would undo */
-	struct ea_gap_filler lid;  /* in: range above (bottom-up: below) the libraries placed so far
-				  * which their random shift left free; a landing in there is
-				  * moved out, next to those libraries; bytes 0: no lid */
 	uint64_t shift_blocks_max; /* in: shift the landing by a random number of blocks below
 				  * this; 0 or 1: no shift */
 	unsigned int probes;	   /* out: probes made */

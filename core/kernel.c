@@ -70,7 +70,6 @@ int ea_fs_aligns_mmap(uint64_t fs_magic, const struct ea_release *release)
 	case EA_FS_EXT4:
 	case EA_FS_XFS:
 	case EA_FS_BTRFS:
-	case EA_FS_EROFS:
 	case EA_FS_FUSE:
 		/* Before, thp_get_unmapped_area() aligned files on DAX devices only. */
 		return ea_release_at_least(release, 5, 18);

@@ -44,8 +44,6 @@ enum ea_advice ea_advise_check(
 {
 	enum ea_advice best;
 
-	if (adviser->mode == EA_ADVISE_HUGEPAGE)
-		return EA_ADVICE_USEFUL;
 	/* xfs has had large folios the longest: what it is refused, every filesystem is. */
 	best = ea_advice_for_block(&adviser->geometry, block_bytes, &adviser->release, EA_FS_XFS);
 	if (best != EA_ADVICE_USEFUL)
@@ -61,25 +59,30 @@ enum ea_advice ea_advise_check(
  * ld.so will touch unadvised, since touching a mark starts a readahead of small folios.
  * Returns 0 or -errno.
  */
-static long read_block(const struct ea_adviser *adviser, int fd, uint64_t offset,
-	uint64_t block_bytes, int advice, void *head, size_t head_bytes)
+static long read_block(const struct ea_adviser *adviser, int fd, uint64_t offset, int advice,
+	void *head, size_t head_bytes)
 {
+	/*
+	 * One page is enough: the advised read aligns its index to the block and reads a block whatever
+	 * the size of the mapping. Mapping more would cost a warm start the mapping of the whole folio.
+	 */
+	uint64_t bytes = adviser->geometry.page_bytes;
 	uint64_t addr;
 	long ret;
 
-	ret = sys_mmap(0, block_bytes, PROT_READ, MAP_PRIVATE, fd, offset);
+	ret = sys_mmap(0, bytes, PROT_READ, MAP_PRIVATE, fd, offset);
 	if (sys_is_error(ret))
 		return ret;
 	addr = (uint64_t)ret;
-	ret = sys_madvise(addr, block_bytes, MADV_HUGEPAGE);
+	ret = sys_madvise(addr, bytes, MADV_HUGEPAGE);
 	if (!ret && advice == MADV_RANDOM)
-		ret = sys_madvise(addr, block_bytes, MADV_RANDOM);
+		ret = sys_madvise(addr, bytes, MADV_RANDOM);
 	/* Populating gives an error where touching a short file would give SIGBUS. */
 	if (!ret)
-		ret = sys_madvise(addr, adviser->geometry.page_bytes, MADV_POPULATE_READ);
+		ret = sys_madvise(addr, bytes, MADV_POPULATE_READ);
 	if (!ret)
 		memcpy(head, (const void *)addr, head_bytes);
-	sys_munmap(addr, block_bytes);
+	sys_munmap(addr, bytes);
 	return ret;
 }
 
@@ -92,11 +95,11 @@ int ea_advise_first_block(
 		return 0;
 	if (ea_advise_check(adviser, object, block_bytes) != EA_ADVICE_USEFUL)
 		return 0;
-	return !read_block(adviser, object->fd, 0, block_bytes, MADV_RANDOM, head, head_bytes);
+	return !read_block(adviser, object->fd, 0, MADV_RANDOM, head, head_bytes);
 }
 
-/* Read-ahead window of the disk, as the kernel's default where sysfs does not tell. */
-static uint64_t read_readahead_bytes(uint64_t device)
+/* The number in a file of sysfs whose name is made of @prefix, the device and @suffix. */
+static uint64_t read_device_number(const char *prefix, uint64_t device, const char *suffix)
 {
 	uint64_t major = (device & 0xfff00) >> 8; /* include/linux/kdev_t.h, new_decode_dev() */
 	uint64_t minor = (device & 0xff) | ((device >> 12) & 0xfff00);
@@ -104,20 +107,33 @@ static uint64_t read_readahead_bytes(uint64_t device)
 	char path[80];
 	char line[24];
 	struct ea_text text = {path, sizeof(path) - 1, 0};
-	uint64_t kib = UINT64_MAX;
+	uint64_t number = UINT64_MAX;
 
-	ea_text_add(&text, "/sys/class/bdi/");
+	ea_text_add(&text, prefix);
 	ea_text_add_number(&text, major);
 	ea_text_add(&text, ":");
 	ea_text_add_number(&text, minor);
-	ea_text_add(&text, "/read_ahead_kb");
+	ea_text_add(&text, suffix);
 	path[text.length] = '\0';
-	if (!ea_record_open(&reader, path, '\n')) {
-		if (ea_record_next(&reader, line, sizeof(line), NULL))
-			kib = ea_parse_number(line, NULL);
-		ea_record_close(&reader);
-	}
-	return (kib > READAHEAD_KIB_MAX ? READAHEAD_KIB_DEFAULT : kib) * EA_KIB;
+	if (ea_record_open(&reader, path, '\n'))
+		return number;
+	if (ea_record_next(&reader, line, sizeof(line), NULL))
+		number = ea_parse_number(line, NULL);
+	ea_record_close(&reader);
+	return number;
+}
+
+/* Read-ahead window of the disk, or the kernel's default where sysfs does not tell. Never 0. */
+static uint64_t read_readahead_bytes(uint64_t device)
+{
+	uint64_t kib = read_device_number("/sys/class/bdi/", device, "/read_ahead_kb");
+
+	/* A partition has no bdi of its own: ask for that of its disk. */
+	if (kib > READAHEAD_KIB_MAX)
+		kib = read_device_number("/sys/dev/block/", device, "/../queue/read_ahead_kb");
+	if (kib > READAHEAD_KIB_MAX)
+		kib = READAHEAD_KIB_DEFAULT;
+	return kib ? kib * EA_KIB : 1;
 }
 
 static uint64_t readahead_bytes(struct ea_adviser *adviser, const struct ea_object *object)
@@ -175,7 +191,7 @@ static void read_blocks(
 	if (end > whole->end)
 		end = whole->end;
 	for (; start < end; start += whole->block_bytes) {
-		read_block(adviser, fd, start, whole->block_bytes, MADV_RANDOM, NULL, 0);
+		read_block(adviser, fd, start, MADV_RANDOM, NULL, 0);
 		whole->read_end = start + whole->block_bytes;
 	}
 }
@@ -187,6 +203,7 @@ void ea_advise_touched_blocks(struct ea_adviser *adviser, const struct ea_object
 	uint64_t spill_bytes = readahead_bytes(adviser, object) / 2;
 	uint64_t segment_end = segment->offset + segment->file_bytes;
 	struct whole whole = {.block_bytes = block_bytes};
+	uint64_t spill_start;
 	uint64_t hash;
 
 	whole.end = ea_whole_blocks_bytes(
@@ -197,16 +214,18 @@ void ea_advise_touched_blocks(struct ea_adviser *adviser, const struct ea_object
 
 	hash = hash_offset(object);
 	if (hash != UINT64_MAX && hash >= whole.read_end && hash < whole.end)
-		read_block(adviser, object->fd, hash & ~(block_bytes - 1), block_bytes,
-			MADV_HUGEPAGE, NULL, 0);
+		read_block(adviser, object->fd, hash & ~(block_bytes - 1), MADV_HUGEPAGE, NULL, 0);
 	if (text > 0)
 		read_blocks(
 			adviser, object->fd, &whole, whole.start, segment->offset + spill_bytes);
-	if (text + 1u < object->image.load_count && segment_end - spill_bytes < whole.end)
-		read_blocks(adviser, object->fd, &whole, segment_end - spill_bytes, whole.end);
+	/* The segment behind spills back. */
+	spill_start = segment_end > spill_bytes ? segment_end - spill_bytes : 0;
+	if (text + 1u < object->image.load_count && spill_start < whole.end)
+		read_blocks(adviser, object->fd, &whole, spill_start, whole.end);
 }
 
-int ea_advise_text(uint64_t addr, uint64_t offset, uint64_t bytes, uint64_t block_bytes)
+int ea_advise_text(
+	enum ea_advise mode, uint64_t addr, uint64_t offset, uint64_t bytes, uint64_t block_bytes)
 {
 	uint64_t first_offset;
 	uint64_t whole_bytes = ea_whole_blocks_bytes(offset, bytes, block_bytes, &first_offset);
@@ -217,7 +236,7 @@ int ea_advise_text(uint64_t addr, uint64_t offset, uint64_t bytes, uint64_t bloc
 		return 0;
 	ret = sys_madvise(first, whole_bytes, MADV_HUGEPAGE);
 	/* Random without hugepage would only take read-ahead away. */
-	if (!ret)
+	if (!ret && mode == EA_ADVISE_AUTO)
 		ret = sys_madvise(first, whole_bytes, MADV_RANDOM);
 	return (int)ret;
 }

@@ -73,8 +73,12 @@ void ea_advise_touched_blocks(struct ea_adviser *adviser, const struct ea_object
  * MADV_HUGEPAGE makes the kernel read block-sized folios; MADV_RANDOM keeps the sequential
  * read-ahead, which ramps up from small folios, out of the text (mm/filemap.c,
  * do_sync_mmap_readahead() and do_async_mmap_readahead()).
+ * MADV_RANDOM has a price: the kernel counts no references through such a mapping
+ * (include/linux/mm_inline.h, vma_has_recency(), since 6.3), so that under constant pressure on the
+ * page cache the text is reclaimed first. EXECALIGN_ADVISE=hugepage does without it.
  * Returns 0 or the first -errno.
  */
-int ea_advise_text(uint64_t addr, uint64_t offset, uint64_t bytes, uint64_t block_bytes);
+int ea_advise_text(
+	enum ea_advise mode, uint64_t addr, uint64_t offset, uint64_t bytes, uint64_t block_bytes);
 
 #endif

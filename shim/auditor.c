@@ -12,6 +12,7 @@
  * the PLT cost nothing extra (glibc 2.35, elf/dl-reloc.c).
  */
 #include <linux/auxvec.h>
+#include <linux/elf.h>
 
 #include "advise.h"
 #include "auditor.h"
@@ -45,6 +46,7 @@ static struct auditor {
 	int is_active;
 	int has_started; /* start-up libraries are loaded; what comes now is dlopen */
 	int has_main;
+	int must_keep_still; /* for the library that is being looked for */
 	int has_searched;    /* what the kernel mapped has been announced; now ld.so loads */
 	int seccomp_filters; /* filters that the shim's calls are known to survive */
 	struct ea_settings settings;
@@ -77,32 +79,36 @@ static void log_inactive(const struct auditor *a, const char *reason)
 }
 
 /* Why the auditor must sit this process out, or NULL. */
-static const char *refuse(struct auditor *a, const struct ea_stack *stack, int was_promoted)
+static const char *refuse(
+	struct auditor *a, const struct ea_stack *stack, const struct ea_promotion_marker *marker)
 {
+	int must_try = a->settings.promote == EA_PROMOTE_ALWAYS;
+
 	if (ea_geometry(SYS_MACHINE, ea_auxv_value(stack->auxv, AT_PAGESZ), &a->placer.geometry))
 		return "unknown base page size";
-	if (was_promoted)
-		return NULL; /* The process before the exec tried the calls. */
-	return ea_seccomp_refuses(&a->seccomp_filters);
+	/* The process before the exec may have tried the calls already. */
+	if (marker->is_set && marker->seccomp_filters >= 0) {
+		a->seccomp_filters = marker->seccomp_filters;
+		return NULL;
+	}
+	return ea_seccomp_refuses(&a->seccomp_filters, must_try);
 }
 
 void ea_auditor_init(const struct ea_stack *stack)
 {
 	struct auditor *a = &auditor;
-	struct ea_promotion_marker marker = {0};
+	struct ea_promotion_marker marker;
 	const char *reason;
-	int was_promoted;
 
-	was_promoted = ea_promotion_find(stack->envp, &marker);
-	if (ea_settings_are_off(stack->envp, !was_promoted))
-		return;
-	a->seccomp_filters = marker.seccomp_filters;
+	ea_promotion_find(stack->envp, &marker);
 	/* A promoted process heard about bad values before the exec. */
-	ea_settings_read(&a->settings, stack->envp, !was_promoted);
-	if (!was_promoted)
+	if (ea_settings_are_off(stack->envp, !marker.is_set))
+		return;
+	ea_settings_read(&a->settings, stack->envp, !marker.is_set);
+	if (!marker.is_set)
 		ea_log_check(a->settings.log);
 
-	reason = refuse(a, stack, was_promoted);
+	reason = refuse(a, stack, &marker);
 	if (reason) {
 		log_inactive(a, reason);
 		return;
@@ -110,6 +116,7 @@ void ea_auditor_init(const struct ea_stack *stack)
 	a->placer.stack_addr = (uint64_t)(uintptr_t)stack->envp;
 	a->placer.frontier = UINT64_MAX;
 	a->placer.is_limited = ea_process_is_limited();
+	a->placer.reserve_flags = a->seccomp_filters ? 0 : MAP_FIXED_NOREPLACE;
 	a->adviser.geometry = a->placer.geometry;
 	a->adviser.mode = a->settings.advise;
 	ea_process_release(&a->adviser.release);
@@ -131,21 +138,27 @@ static void drop_candidate(struct auditor *a)
 		return;
 	a->candidate.is_set = 0;
 	if (a->candidate.is_placed)
-		ea_place_done(&a->placer, &a->candidate.placement, 0, 0);
+		ea_place_done(&a->placer, &a->candidate.placement, 0);
 	a->candidate.is_placed = 0;
 }
 
 /*
- * After start-up, has the program locked itself in with another filter? Then no call is made that
- * ld.so would not make either. Opening /proc and reading it is such a call.
+ * After start-up, a program may have locked itself in with another filter. Then no call is made
+ * that ld.so would not make either; opening and reading a file is such a call. What cannot be told,
+ * for want of a descriptor, is taken for the worse, but only this time.
  */
 static int is_sandboxed(struct auditor *a)
 {
-	if (!a->has_started || ea_seccomp_filters() == a->seccomp_filters)
+	int filters;
+
+	if (!a->has_started)
 		return 0;
-	a->is_active = 0;
-	log_inactive(a, "the seccomp filters changed, or /proc is gone, since start-up");
-	return 1;
+	filters = ea_seccomp_filters();
+	if (filters >= 0 && filters != a->seccomp_filters) {
+		a->is_active = 0;
+		log_inactive(a, "the program was put under another seccomp filter");
+	}
+	return filters != a->seccomp_filters;
 }
 
 /* Read the headers, with the first block in one folio where that helps. Returns 0 or -errno. */
@@ -165,14 +178,11 @@ static const char *place_candidate(struct auditor *a, const char *path)
 	struct candidate *c = &a->candidate;
 	struct ea_object *object = &c->object;
 
-	object->image.load_count = 0;
-	if (object->file_bytes < ea_settings_smallest_block(&a->settings, &a->placer.geometry))
-		return "too small";
 	if (!ea_settings_allow(&a->settings, path))
 		return "EXECALIGN_ALLOW or EXECALIGN_DENY";
 	if (read_headers(a, object))
 		return "not an ELF library of this machine";
-	if (object->image.type != 3 /* ET_DYN */)
+	if (object->image.type != ET_DYN)
 		return "not a shared object";
 	c->placement.block_bytes = ea_settings_block(
 		&a->settings, &a->placer.geometry, &object->image, &c->placement.text);
@@ -194,17 +204,26 @@ static const char *place_candidate(struct auditor *a, const char *path)
 	return NULL;
 }
 
+/*
+ * Small files, and those that are loaded already, are done with after one call; files that are not
+ * regular are never opened, which could block or take a FIFO's writer away from ld.so.
+ */
 static void look_at(struct auditor *a, const char *path)
 {
 	struct candidate *c = &a->candidate;
 
+	if (ea_object_identify(&c->object, path) ||
+		ea_loaded_has(&a->loaded, c->object.device, c->object.inode))
+		return;
+	c->is_set = 1;
+	c->object.image.load_count = 0;
+	c->reason = "too small";
+	if (c->object.file_bytes < ea_settings_smallest_block(&a->settings, &a->placer.geometry))
+		return;
+	c->reason = "cannot be opened";
 	if (ea_object_open(&c->object, path))
 		return;
-	if (!is_sandboxed(a) && !ea_object_identify(&c->object) &&
-		!ea_loaded_has(&a->loaded, c->object.device, c->object.inode)) {
-		c->is_set = 1;
-		c->reason = place_candidate(a, path);
-	}
+	c->reason = place_candidate(a, path);
 	ea_object_close(&c->object);
 }
 
@@ -213,15 +232,18 @@ EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag
 	struct auditor *a = &auditor;
 	int has_slash = ea_basename(name) != name;
 
+	if (!a->is_active)
+		return (char *)name;
+	a->has_searched = 1;
+	drop_candidate(a);
 	/*
 	 * A bare name comes first as SEARCH_ORIGINAL and then once per directory; a name with a
 	 * slash only comes as SEARCH_ORIGINAL (glibc elf/dl-audit.c, _dl_audit_objsearch()).
 	 */
-	if (!a->is_active || !has_slash)
-		return (char *)name;
-	a->has_searched = 1;
-	drop_candidate(a);
-	look_at(a, name);
+	if (flag == SEARCH_ORIGINAL)
+		a->must_keep_still = is_sandboxed(a);
+	if (has_slash && !a->must_keep_still)
+		look_at(a, name);
 	return (char *)name;
 }
 
@@ -300,7 +322,10 @@ static void log_library(const struct auditor *a, const struct link_map *map,
 	ea_log_end(&log);
 }
 
-/* ld.so loads a path given to dlmopen() without asking its auditors (elf/dl-load.c: no loader). */
+/*
+ * ld.so loads a path given to dlmopen() without asking its auditors (elf/dl-load.c: no loader), and
+ * asks with $ORIGIN unexpanded.
+ */
 static void log_unannounced(const struct auditor *a, const struct link_map *map)
 {
 	struct ea_log log;
@@ -312,7 +337,7 @@ static void log_unannounced(const struct auditor *a, const struct link_map *map)
 	ea_log_begin(&log, a->settings.log, "library");
 	ea_log_quoted(&log, "path", map->l_name);
 	ea_log_word(&log, "result", "skipped");
-	ea_log_quoted(&log, "reason", "ld.so mapped it without asking");
+	ea_log_quoted(&log, "reason", "ld.so did not ask under this name");
 	ea_log_end(&log);
 }
 
@@ -330,10 +355,10 @@ static void settle_candidate(struct auditor *a, const struct link_map *map, uint
 		text = &c->object.image.loads[c->placement.text];
 		addr = map->l_addr + text->vaddr;
 		distance_bytes = ea_distance_bytes(addr, text->offset, c->placement.block_bytes);
-		ea_place_done(&a->placer, &c->placement, !distance_bytes, !a->has_started);
+		ea_place_done(&a->placer, &c->placement, !distance_bytes);
 		if (!distance_bytes && c->advice == EA_ADVICE_USEFUL)
-			advice_error = ea_advise_text(
-				addr, text->offset, text->file_bytes, c->placement.block_bytes);
+			advice_error = ea_advise_text(a->adviser.mode, addr, text->offset,
+				text->file_bytes, c->placement.block_bytes);
 	}
 	log_library(a, map, distance_bytes, advice_error);
 	c->is_placed = 0;
@@ -361,9 +386,7 @@ EXPORT unsigned int la_objopen(struct link_map *map, long namespace_id, uintptr_
 
 EXPORT unsigned int la_objclose(uintptr_t *cookie)
 {
-	if (*cookie)
-		ea_loaded_remove((struct ea_loaded_file *)*cookie);
-	*cookie = 0;
+	ea_loaded_remove(&auditor.loaded, (struct ea_loaded_file *)*cookie);
 	return 0;
 }
 

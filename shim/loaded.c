@@ -72,7 +72,19 @@ struct ea_loaded_file *ea_loaded_add(struct ea_loaded *loaded, uint64_t device, 
 	return file;
 }
 
-void ea_loaded_remove(struct ea_loaded_file *file)
+static int is_in(
+	const struct ea_loaded_file *files, size_t count, const struct ea_loaded_file *file)
 {
-	file->inode = 0;
+	return (uintptr_t)file >= (uintptr_t)files && (uintptr_t)file < (uintptr_t)(files + count);
+}
+
+void ea_loaded_remove(struct ea_loaded *loaded, struct ea_loaded_file *file)
+{
+	struct ea_loaded_chunk *chunk = loaded->more;
+	int is_ours = is_in(loaded->files, COUNT(loaded->files), file);
+
+	for (; !is_ours && chunk; chunk = chunk->next)
+		is_ours = is_in(chunk->files, COUNT(chunk->files), file);
+	if (is_ours)
+		file->inode = 0;
 }

@@ -41,6 +41,11 @@ int ea_loaded_has(const struct ea_loaded *loaded, uint64_t device, uint64_t inod
  */
 struct ea_loaded_file *ea_loaded_add(struct ea_loaded *loaded, uint64_t device, uint64_t inode);
 
-void ea_loaded_remove(struct ea_loaded_file *file);
+/*
+ * ea_loaded_remove - forget a file
+ * @file: an entry; any other address is ignored: for the stand-in of ld.so in a second namespace
+ *	glibc calls la_objclose() with a cookie that no la_objopen() has set (elf/dl-object.c)
+ */
+void ea_loaded_remove(struct ea_loaded *loaded, struct ea_loaded_file *file);
 
 #endif

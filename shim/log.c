@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <asm/signal.h>
+
 #include "log.h"
 #include "sys.h"
 
@@ -54,10 +56,46 @@ void ea_log_number(struct ea_log *log, const char *key, uint64_t value)
 	ea_text_add_number(&log->text, value);
 }
 
+/* Kernel's signal set, of 64 bits. */
+typedef uint64_t signal_set;
+
+#define SIGNAL_BIT(number) ((signal_set)1 << ((number)-1))
+
+static long change_mask(int how, const signal_set *set, signal_set *old)
+{
+	return sys_call6(__NR_rt_sigprocmask, how, (long)set, (long)old, sizeof(*set), 0, 0);
+}
+
+static signal_set pending_signals(void)
+{
+	signal_set set = 0;
+
+	sys_call6(__NR_rt_sigpending, (long)&set, sizeof(set), 0, 0, 0, 0);
+	return set;
+}
+
+/*
+ * A line that cannot be written, because nobody reads the pipe or the file may not grow, must not
+ * end the program: the signal is held back and taken away again.
+ */
 static void write_line(long fd, struct ea_text *text)
 {
+	const signal_set deadly = SIGNAL_BIT(SIGPIPE) | SIGNAL_BIT(SIGXFSZ);
+	const uint64_t no_time[2] = {0, 0};
+	signal_set old_mask;
+	signal_set old_pending;
+	signal_set raised;
+
 	text->buf[text->length] = '\n';
+	if (change_mask(SIG_BLOCK, &deadly, &old_mask))
+		return;
+	old_pending = pending_signals();
 	sys_write((int)fd, text->buf, text->length + 1);
+	raised = pending_signals() & deadly & ~old_pending;
+	if (raised)
+		sys_call6(__NR_rt_sigtimedwait, (long)&raised, 0, (long)no_time, sizeof(raised), 0,
+			0);
+	change_mask(SIG_SETMASK, &old_mask, NULL);
 }
 
 void ea_log_end(struct ea_log *log)
@@ -78,6 +116,15 @@ void ea_log_end(struct ea_log *log)
 void ea_log_stderr(struct ea_text *text)
 {
 	write_line(STDERR, text);
+}
+
+void ea_log_complain(const char *line)
+{
+	char buf[256];
+	struct ea_text text = {buf, sizeof(buf) - 1, 0};
+
+	ea_text_add(&text, line);
+	ea_log_stderr(&text);
 }
 
 void ea_log_check(const char *target)

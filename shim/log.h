@@ -34,6 +34,9 @@ void ea_log_end(struct ea_log *log);
 /* ea_log_stderr - write @text as a line to stderr; the buffer needs room for one more byte */
 void ea_log_stderr(struct ea_text *text);
 
+/* ea_log_complain - write a fixed line of at most 254 bytes to stderr */
+void ea_log_complain(const char *line);
+
 /* ea_log_check - complain on stderr, once, when the log cannot be written */
 void ea_log_check(const char *target);
 

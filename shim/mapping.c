@@ -9,22 +9,34 @@
  *	map               |<-- length -->|                      MAP_FIXED at the congruent place
  *	trim      xxxxxxxx                xxxxxxxxxxxxxxxxxxx
  *
- * Nothing is remembered between calls: no lock is needed, and the preloaded copy stays without
- * writable memory of its own.
+ * Where another library interposes mmap, too (ThreadSanitizer's runtime, a profiler), every call goes
+ * on to that one, unchanged.
  */
+#include <asm/stat.h>
+#include <asm/statfs.h>
 #include <linux/auxvec.h>
+#include <linux/magic.h>
+#include <linux/random.h>
 
 #include "advise.h"
+#include "link_map.h"
 #include "log.h"
+#include "mapping.h"
 #include "object.h"
 #include "process.h"
-#include "record_reader.h"
+#include "seccomp.h"
 #include "settings.h"
 #include "sys.h"
 
 /* Of whichever libc the program has. */
 extern int *__errno_location(void) __attribute__((weak, visibility("default")));
 extern unsigned long getauxval(unsigned long type) __attribute__((weak, visibility("default")));
+extern void *dlsym(void *handle, const char *name) __attribute__((weak, visibility("default")));
+extern struct r_debug _r_debug __attribute__((weak, visibility("default")));
+
+#define NEXT ((void *)-1) /* RTLD_NEXT */
+
+typedef void *mmap_function(void *addr, size_t bytes, int prot, int flags, int fd, long offset);
 
 void *mmap(void *addr, size_t bytes, int prot, int flags, int fd, long offset);
 void *mmap64(void *addr, size_t bytes, int prot, int flags, int fd, long offset);
@@ -36,8 +48,14 @@ void *mmap64(void *addr, size_t bytes, int prot, int flags, int fd, long offset)
 /* The shift costs address space for the moment of the call: not more than this. */
 #define SHIFT_BLOCKS_MAX 512
 
-#define VARIABLES_MAX 16
-#define VARIABLE_BYTES 512
+/* struct mapper - all zero by default; written by the constructor only */
+static struct mapper {
+	int is_off;
+	int seccomp_filters;
+	mmap_function *next_mmap; /* another interposer's, NULL when libc's comes next */
+	mmap_function *next_mmap64;
+	struct ea_settings settings;
+} mapper;
 
 /* struct request - the application's call, and what became of it */
 struct request {
@@ -50,35 +68,54 @@ struct request {
 	uint64_t block_bytes;
 };
 
-/* struct variables - the EXECALIGN_* entries of the initial environment */
-struct variables {
-	char *envp[VARIABLES_MAX + 1];
-	char text[VARIABLES_MAX][VARIABLE_BYTES];
-};
-
-/*
- * The environment as it was at the start, from /proc: libc's environ may be changed by another
- * thread at any time. A variable too long for us is left out.
- */
-static int read_variables(struct variables *variables)
+/* Does @address lie in libc? The objects do not overlap: it is the one that begins next below. */
+static int is_in_libc(uint64_t address)
 {
-	struct ea_record_reader reader;
-	size_t count = 0;
-	size_t length;
+	const struct link_map *found = NULL;
 
-	if (ea_record_open(&reader, "/proc/self/environ", '\0'))
-		return 0;
-	while (count < VARIABLES_MAX &&
-		ea_record_next(&reader, variables->text[count], VARIABLE_BYTES, &length)) {
-		if (length >= VARIABLE_BYTES ||
-			!ea_after_prefix(variables->text[count], "EXECALIGN"))
-			continue;
-		variables->envp[count] = variables->text[count];
-		count++;
+	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
+		if (map->l_addr <= address && (!found || map->l_addr > found->l_addr))
+			found = map;
 	}
-	ea_record_close(&reader);
-	variables->envp[count] = NULL;
-	return 1;
+	return !found || ea_after_prefix(ea_basename(found->l_name), "libc.so") != NULL;
+}
+
+static mmap_function *next_interposer(const char *name)
+{
+	mmap_function *next;
+
+	if (!&dlsym || !&_r_debug)
+		return NULL;
+	next = (mmap_function *)(uintptr_t)dlsym(NEXT, name);
+	return !next || is_in_libc((uint64_t)(uintptr_t)next) ? NULL : next;
+}
+
+static int are_default(const struct ea_settings *settings)
+{
+	return !settings->log && !settings->allow && !settings->deny && !settings->block_bytes &&
+	       !settings->advise && !settings->allows_nothing;
+}
+
+void ea_mapping_init(char *const *envp, int is_off, int seccomp_filters)
+{
+	mmap_function *next_mmap = next_interposer("mmap");
+	mmap_function *next_mmap64 = next_interposer("mmap64");
+	struct ea_settings settings;
+
+	/* Each write makes a page private: compare first. */
+	if (is_off)
+		mapper.is_off = is_off;
+	if (seccomp_filters)
+		mapper.seccomp_filters = seccomp_filters;
+	if (next_mmap || next_mmap64) {
+		mapper.next_mmap = next_mmap;
+		mapper.next_mmap64 = next_mmap64;
+	}
+	if (!envp)
+		return;
+	ea_settings_read(&settings, envp, 0);
+	if (!are_default(&settings))
+		ea_settings_read(&mapper.settings, envp, 0);
 }
 
 /* Might this call be changed at all? Costs nothing for nearly every call. */
@@ -86,10 +123,10 @@ static int is_candidate(const void *addr, const struct request *request)
 {
 	return !addr && (request->prot & PROT_EXEC) && !(request->prot & PROT_WRITE) &&
 	       request->fd >= 0 && !(request->flags & ~PLAIN_FLAGS) &&
-	       request->bytes >= 64 * EA_KIB && &getauxval;
+	       request->bytes >= 64 * EA_KIB && &getauxval && !mapper.is_off;
 }
 
-static uint64_t choose_block(const struct request *request, const struct ea_settings *settings)
+static uint64_t choose_block(const struct request *request)
 {
 	struct ea_image image = {
 		.load_count = 1,
@@ -99,34 +136,53 @@ static uint64_t choose_block(const struct request *request, const struct ea_sett
 			.flags = 5 /* PF_R | PF_X */}},
 	};
 
-	return ea_settings_block(settings, &request->geometry, &image, NULL);
+	return ea_settings_block(&mapper.settings, &request->geometry, &image, NULL);
 }
 
 /* Is the file's name allowed? Asked only where there is a list to match it with. */
-static int is_allowed(const struct request *request, const struct ea_settings *settings)
+__attribute__((noinline)) static int name_is_allowed(int fd)
 {
 	char link[40];
 	char path[1024];
 	struct ea_text text = {link, sizeof(link) - 1, 0};
 	long length;
 
-	if (!settings->allow && !settings->deny)
-		return 1;
 	ea_text_add(&text, "/proc/self/fd/");
-	ea_text_add_number(&text, (uint64_t)request->fd);
+	ea_text_add_number(&text, (uint64_t)fd);
 	link[text.length] = '\0';
 	length = sys_readlink(link, path, sizeof(path) - 1);
 	if (length <= 0)
 		return 0;
 	path[length] = '\0';
-	return ea_settings_allow(settings, path);
+	return ea_settings_allow(&mapper.settings, path);
+}
+
+static int is_allowed(const struct request *request)
+{
+	const struct ea_settings *settings = &mapper.settings;
+
+	if (!settings->allow && !settings->deny && !settings->allows_nothing)
+		return 1;
+	return name_is_allowed(request->fd);
+}
+
+/* A regular file in pages of the usual size: hugetlbfs rounds lengths up in its own units. */
+static int is_plain_file(int fd)
+{
+	struct stat status;
+	struct statfs fs;
+
+	return !sys_call6(__NR_fstat, fd, (long)&status, 0, 0, 0, 0) &&
+	       (status.st_mode & S_IFMT) == S_IFREG &&
+	       !sys_call6(__NR_fstatfs, fd, (long)&fs, 0, 0, 0, 0) && fs.f_type != HUGETLBFS_MAGIC;
 }
 
 static uint64_t random_blocks(void)
 {
 	uint16_t number;
 
-	if (sys_getrandom(&number, sizeof(number), 0) != sizeof(number))
+	if (ea_process_is_limited() ||
+		sys_getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
 		return 0;
 	return number % SHIFT_BLOCKS_MAX;
 }
@@ -164,11 +220,11 @@ static long map_congruent(const struct request *request)
 	return ret;
 }
 
-static void advise(const struct request *request, const struct ea_settings *settings, uint64_t addr)
+static void advise(const struct request *request, uint64_t addr)
 {
 	struct ea_adviser adviser = {
 		.geometry = request->geometry,
-		.mode = settings->advise,
+		.mode = mapper.settings.advise,
 	};
 	struct ea_object object = {.fd = request->fd};
 
@@ -176,16 +232,15 @@ static void advise(const struct request *request, const struct ea_settings *sett
 		return;
 	ea_process_release(&adviser.release);
 	if (ea_advise_check(&adviser, &object, request->block_bytes) == EA_ADVICE_USEFUL)
-		ea_advise_text(addr, request->offset, request->bytes, request->block_bytes);
+		ea_advise_text(
+			adviser.mode, addr, request->offset, request->bytes, request->block_bytes);
 }
 
-static void log_mapping(const struct request *request, const struct ea_settings *settings, long ret)
+__attribute__((noinline)) static void log_mapping(const struct request *request, long ret)
 {
 	struct ea_log log;
 
-	if (!settings->log)
-		return;
-	ea_log_begin(&log, settings->log, "mapping");
+	ea_log_begin(&log, mapper.settings.log, "mapping");
 	ea_log_number(&log, "bytes", request->bytes);
 	ea_log_number(&log, "offset", request->offset);
 	ea_log_number(&log, "block_kib", request->block_bytes >> 10);
@@ -195,26 +250,27 @@ static void log_mapping(const struct request *request, const struct ea_settings 
 	ea_log_end(&log);
 }
 
-/* Returns the address, or -errno when the plain call is to be made. */
+/*
+ * Returns the address, or -errno when the plain call is to be made. Nothing that ld.so would not
+ * do happens before the filters are known.
+ */
 static long try_congruent(struct request *request)
 {
-	struct variables variables;
-	struct ea_settings settings;
 	long ret;
 
+	if (ea_seccomp_filters() != mapper.seccomp_filters)
+		return -EPERM;
 	if (getauxval(AT_SECURE) ||
 		ea_geometry(SYS_MACHINE, getauxval(AT_PAGESZ), &request->geometry))
 		return -EINVAL;
-	if (!read_variables(&variables) || ea_settings_are_off(variables.envp, 0))
-		return -EPERM;
-	ea_settings_read(&settings, variables.envp, 0);
-	request->block_bytes = choose_block(request, &settings);
-	if (!request->block_bytes || !is_allowed(request, &settings))
+	request->block_bytes = choose_block(request);
+	if (!request->block_bytes || !is_plain_file(request->fd) || !is_allowed(request))
 		return -EINVAL;
 	ret = map_congruent(request);
-	log_mapping(request, &settings, ret);
+	if (mapper.settings.log)
+		log_mapping(request, ret);
 	if (!sys_is_error(ret))
-		advise(request, &settings, (uint64_t)ret);
+		advise(request, (uint64_t)ret);
 	return ret;
 }
 
@@ -237,11 +293,15 @@ static void *map(void *addr, size_t bytes, int prot, int flags, int fd, long off
 __attribute__((visibility("default"))) void *mmap(
 	void *addr, size_t bytes, int prot, int flags, int fd, long offset)
 {
+	if (mapper.next_mmap)
+		return mapper.next_mmap(addr, bytes, prot, flags, fd, offset);
 	return map(addr, bytes, prot, flags, fd, offset);
 }
 
 __attribute__((visibility("default"))) void *mmap64(
 	void *addr, size_t bytes, int prot, int flags, int fd, long offset)
 {
+	if (mapper.next_mmap64)
+		return mapper.next_mmap64(addr, bytes, prot, flags, fd, offset);
 	return map(addr, bytes, prot, flags, fd, offset);
 }

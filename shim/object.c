@@ -4,23 +4,12 @@
 #include "object.h"
 #include "sys.h"
 
-int ea_object_open(struct ea_object *object, const char *path)
-{
-	/* O_NONBLOCK as a guard: a FIFO of that name must not hold the program up twice. */
-	long fd = sys_open(path, SYS_O_CLOEXEC | SYS_O_NONBLOCK, 0);
-
-	if (fd < 0)
-		return (int)fd;
-	object->fd = (int)fd;
-	return 0;
-}
-
-int ea_object_identify(struct ea_object *object)
+int ea_object_identify(struct ea_object *object, const char *path)
 {
 	struct stat status;
 	long ret;
 
-	ret = sys_call6(__NR_fstat, object->fd, (long)&status, 0, 0, 0, 0);
+	ret = sys_call6(__NR_newfstatat, AT_FDCWD, (long)path, (long)&status, 0, 0, 0);
 	if (ret)
 		return (int)ret;
 	if ((status.st_mode & S_IFMT) != S_IFREG)
@@ -28,6 +17,16 @@ int ea_object_identify(struct ea_object *object)
 	object->device = status.st_dev;
 	object->inode = status.st_ino;
 	object->file_bytes = (uint64_t)status.st_size;
+	return 0;
+}
+
+int ea_object_open(struct ea_object *object, const char *path)
+{
+	long fd = sys_open(path, SYS_O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return (int)fd;
+	object->fd = (int)fd;
 	return 0;
 }
 
@@ -69,29 +68,28 @@ void ea_object_close(struct ea_object *object)
 	object->fd = -1;
 }
 
-int ea_object_load(struct ea_object *object, const char *path, uint64_t page_bytes)
+/* Open, read and close; the rest of @object is the caller's. */
+static int read_closed(struct ea_object *object, const char *path, uint64_t page_bytes)
 {
 	int ret;
 
 	ret = ea_object_open(object, path);
 	if (ret)
 		return ret;
-	ret = ea_object_identify(object);
-	if (!ret)
-		ret = ea_object_read(object, page_bytes);
+	ret = ea_object_read(object, page_bytes);
 	ea_object_close(object);
 	return ret;
 }
 
+int ea_object_load(struct ea_object *object, const char *path, uint64_t page_bytes)
+{
+	int ret = ea_object_identify(object, path);
+
+	return ret ? ret : read_closed(object, path, page_bytes);
+}
+
 int ea_object_peek(struct ea_object *object, const char *path, uint64_t page_bytes)
 {
-	int ret;
-
-	ret = ea_object_open(object, path);
-	if (ret)
-		return ret;
 	object->file_bytes = INT64_MAX;
-	ret = ea_object_read(object, page_bytes);
-	ea_object_close(object);
-	return ret;
+	return read_closed(object, path, page_bytes);
 }

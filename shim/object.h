@@ -19,17 +19,16 @@ struct ea_object {
 };
 
 /*
- * ea_object_open - open @path; 0 or -errno
- * The only call that is made is the one that ld.so is about to make. On success object->fd is open:
- * ea_object_close() it.
- */
-int ea_object_open(struct ea_object *object, const char *path);
-
-/*
- * ea_object_identify - learn device, inode and size of the open file
+ * ea_object_identify - learn device, inode and size of the file at @path, without opening it
  * Returns 0, -ENOEXEC when it is not a regular file, or -errno.
  */
-int ea_object_identify(struct ea_object *object);
+int ea_object_identify(struct ea_object *object, const char *path);
+
+/*
+ * ea_object_open - open @path with the very call that ld.so makes; 0 or -errno
+ * On success object->fd is open: ea_object_close() it.
+ */
+int ea_object_open(struct ea_object *object, const char *path);
 
 /* Enough for the ELF header and the program headers of nearly every library in one read. */
 #define EA_OBJECT_HEAD_BYTES 1024
@@ -49,7 +48,7 @@ int ea_object_read(struct ea_object *object, uint64_t page_bytes);
 void ea_object_close(struct ea_object *object);
 
 /*
- * ea_object_load - open, identify, read and close in one; 0 or -errno
+ * ea_object_load - identify, open, read and close in one; 0 or -errno
  */
 int ea_object_load(struct ea_object *object, const char *path, uint64_t page_bytes);
 

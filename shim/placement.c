@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <linux/random.h>
+
 #include "placement.h"
 #include "process.h"
 #include "sys.h"
@@ -8,6 +10,7 @@ struct probe {
 	uint64_t hint;
 	int fd; /* -1 for the anonymous form */
 	uint64_t offset;
+	int reserve_flags; /* how to reserve exactly: see gap_reserve() */
 };
 
 /*
@@ -28,14 +31,16 @@ static int64_t gap_probe(void *ctx, uint64_t bytes)
 }
 
 /*
- * An address without MAP_FIXED is a wish, granted exactly if the range is free: what
- * MAP_FIXED_NOREPLACE does, on kernels before 4.17 too, and with flags that ld.so uses as well.
+ * MAP_FIXED_NOREPLACE is unknown before 4.17, and to strict seccomp filters: there an address alone
+ * is a wish, granted exactly if the range is free.
  */
 static int gap_reserve(void *ctx, uint64_t addr, uint64_t bytes)
 {
+	const struct probe *probe = ctx;
 	long ret;
 
-	ret = sys_mmap(addr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ret = sys_mmap(addr, bytes, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | probe->reserve_flags, -1, 0);
 	if (sys_is_error(ret))
 		return (int)ret;
 	if ((uint64_t)ret == addr)
@@ -54,7 +59,7 @@ static uint64_t gap_random(void *ctx, uint64_t bound)
 {
 	uint64_t number;
 
-	if (sys_getrandom(&number, sizeof(number), 0) != sizeof(number))
+	if (sys_getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
 		return 0;
 	return number & (bound - 1);
 }
@@ -115,21 +120,24 @@ void ea_place(struct ea_placer *placer, int fd, int fs_aligns, const struct ea_i
 {
 	struct ea_gap *gap = &placement->gap;
 	struct ea_gap_request request;
-	struct probe probe = {.fd = fd};
+	struct probe probe = {.fd = fd, .reserve_flags = placer->reserve_flags};
 
 	request_fill(placer, image, placement, &request);
 	*gap = (struct ea_gap){
 		.direction = placer->direction,
-		.frontier = placer->lid_is_held || !placer->lid.bytes ? placer->frontier : 0,
+		.frontier = placer->frontier,
 		.natural_is_stable = is_placed_by_rule(&request, fs_aligns),
-		.lid = placer->lid_is_held ? (struct ea_gap_filler){0} : placer->lid,
 	};
 	/* The filesystem would have its way whatever the gap looks like. */
 	if (fs_aligns && request.remainder_bytes && request.align_bytes < request.block_bytes) {
 		placement->result = EA_GAP_IMPOSSIBLE;
 		return;
 	}
-	if (!placer->lid.bytes)
+	/*
+	 * The first start-up library is shifted, and the others go below it. Later there is no shift:
+	 * what is reserved for a file that ld.so then does not map stays until its next move.
+	 */
+	if (!placer->has_started && !placer->lid.bytes)
 		gap->shift_blocks_max = ea_process_shift_blocks(
 			&placer->geometry, placement->block_bytes, placer->stack_addr);
 
@@ -143,26 +151,23 @@ void ea_place(struct ea_placer *placer, int fd, int fs_aligns, const struct ea_i
 		shape_within_limit(placer, &request, &probe, placement);
 	else
 		placement->result = ea_gap_shape(&request, &ops, &probe, gap);
-	placer->direction = gap->direction;
 }
 
-void ea_place_done(struct ea_placer *placer, struct ea_placement *placement, int landed, int hold)
+void ea_place_done(struct ea_placer *placer, struct ea_placement *placement, int landed)
 {
 	struct ea_gap *gap = &placement->gap;
 
-	if (landed && gap->filler_count && gap->shift_blocks_max > 1 && !placer->lid.bytes) {
-		placer->lid = gap->fillers[gap->filler_count - 1];
-		placer->lid_is_held = hold;
-		if (hold)
-			gap->filler_count--;
-	}
+	/* What was learned counts only if it led to the right place: other threads may map, too. */
+	placer->direction = landed ? gap->direction : EA_GAP_UNKNOWN;
+	if (landed && gap->shift_blocks_max > 1 && gap->filler_count)
+		placer->lid = gap->fillers[--gap->filler_count];
 	ea_gap_release(gap, &ops, NULL);
 }
 
 void ea_place_drop_lid(struct ea_placer *placer)
 {
-	if (!placer->lid_is_held)
-		return;
-	placer->lid_is_held = 0;
-	gap_release(NULL, placer->lid.addr, placer->lid.bytes);
+	if (placer->lid.bytes)
+		gap_release(NULL, placer->lid.addr, placer->lid.bytes);
+	placer->lid.bytes = 0;
+	placer->has_started = 1;
 }

@@ -18,8 +18,10 @@ struct ea_placer {
 	uint64_t stack_addr; /* any address of the initial stack */
 	enum ea_gap_direction direction;
 	uint64_t frontier;	  /* lowest address of what ld.so has mapped, UINT64_MAX at first */
-	struct ea_gap_filler lid; /* the range that the random shift left free; see gap.h */
-	int lid_is_held;	  /* it is reserved, until start-up is over */
+	int has_started;	  /* start-up is over: no random shift any more */
+	struct ea_gap_filler lid; /* the range that the random shift left free, reserved until
+				   * start-up is over so that all its libraries go below */
+	int reserve_flags;	  /* for mmap, beyond MAP_PRIVATE and MAP_ANONYMOUS */
 };
 
 /* struct ea_placement - one library on its way: between la_objsearch and la_objopen */
@@ -44,12 +46,12 @@ void ea_place(struct ea_placer *placer, int fd, int fs_aligns, const struct ea_i
 
 /*
  * ea_place_done - give the space back
- * @landed: the library was mapped as planned: the space that its random shift left free becomes
- *	the process's lid, and while @hold is set it stays reserved
+ * @landed: the library was mapped as planned; the space that its random shift left free then stays
+ *	reserved as the process's lid
  */
-void ea_place_done(struct ea_placer *placer, struct ea_placement *placement, int landed, int hold);
+void ea_place_done(struct ea_placer *placer, struct ea_placement *placement, int landed);
 
-/* ea_place_drop_lid - give the lid's space back; it is remembered */
+/* ea_place_drop_lid - start-up is over: give the lid back, for good */
 void ea_place_drop_lid(struct ea_placer *placer);
 
 #endif

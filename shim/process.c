@@ -14,15 +14,29 @@
 /* A shift may use this part of the address space: see ea_process_shift_blocks(). */
 #define SHIFT_SPACE_DIVISOR 512
 
+/*
+ * For a set-user-ID program ld.so takes variables out of envp by moving the rest down (glibc
+ * elf/rtld.c and stdlib/setenv.c), which leaves more than one NULL behind them.
+ */
 void ea_stack_find(struct ea_stack *stack, char **argv, char **envp)
 {
 	char **end = envp;
 
 	while (*end)
 		end++;
+	while (!*end)
+		end++;
 	stack->argv = argv;
 	stack->envp = envp;
-	stack->auxv = (struct ea_auxv *)(end + 1);
+	stack->auxv = (struct ea_auxv *)end;
+}
+
+int ea_stack_is_privileged(const struct ea_stack *stack)
+{
+	const struct ea_auxv *secure = ea_auxv_find(stack->auxv, AT_SECURE);
+
+	/* What cannot be told is taken for the worse. */
+	return !secure || secure->value || !ea_auxv_find(stack->auxv, AT_PAGESZ);
 }
 
 struct ea_auxv *ea_auxv_find(struct ea_auxv *auxv, uint64_t type)

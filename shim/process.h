@@ -31,6 +31,9 @@ struct ea_stack {
 /* ea_stack_find - the vectors that follow each other from @argv on */
 void ea_stack_find(struct ea_stack *stack, char **argv, char **envp);
 
+/* ea_stack_is_privileged - AT_SECURE is set, or the auxiliary vector is not what it should be */
+int ea_stack_is_privileged(const struct ea_stack *stack);
+
 /* ea_auxv_find - the entry of @type, or NULL */
 struct ea_auxv *ea_auxv_find(struct ea_auxv *auxv, uint64_t type);
 

@@ -10,14 +10,12 @@
 #include "promotion.h"
 #include "seccomp.h"
 #include "startup.h"
+#include "status.h"
 #include "sys.h"
 #include "text.h"
 
 /* ld.so's (glibc) list of objects; weak, for a process that has none. */
 extern struct r_debug _r_debug __attribute__((weak, visibility("default")));
-
-/* libc's environ: still unset while ld.so starts the process up. */
-extern char **environ __attribute__((weak, visibility("default")));
 
 /*
  * The marker: EXECALIGN_PROMOTED=FILTERS:LENGTH:NAMEEXECFN, where NAME is the process's name (comm)
@@ -36,7 +34,7 @@ extern char **environ __attribute__((weak, visibility("default")));
 
 /* struct marker - the marker's fields, pointing into the environment block */
 struct marker {
-	uint64_t filters;
+	int filters;
 	const char *name;
 	size_t name_bytes;
 	const char *execfn;
@@ -44,7 +42,11 @@ struct marker {
 
 static int marker_read(const char *value, struct marker *marker)
 {
-	marker->filters = ea_parse_number(value, &value);
+	marker->filters = -1;
+	if (*value == 'u')
+		value++; /* untested: `execalign run` tried nothing */
+	else
+		marker->filters = (int)ea_parse_number(value, &value);
 	if (*value++ != ':')
 		return 0;
 	marker->name_bytes = ea_parse_number(value, &value);
@@ -63,22 +65,29 @@ static int marker_parse(char *const *envp, struct marker *marker)
 	return value && marker_read(value, marker);
 }
 
-int ea_promotion_find(char *const *envp, struct ea_promotion_marker *found)
+void ea_promotion_find(char *const *envp, struct ea_promotion_marker *found)
 {
 	struct marker marker;
 
-	if (!marker_parse(envp, &marker))
-		return 0;
-	found->seccomp_filters = (int)marker.filters;
-	return 1;
+	found->is_set = marker_parse(envp, &marker);
+	found->seccomp_filters = found->is_set ? marker.filters : 0;
 }
 
-/* Take our item off the list in variable @name; returns 1 when the variable must go altogether. */
-static int is_left_empty(char **envp, const char *name)
+/*
+ * Take our item, which begins with @ours, off the end of the list in variable @name. Returns 1 when
+ * nothing is left of it and the variable must go altogether.
+ */
+static int is_left_empty(char **envp, const char *name, const char *ours)
 {
 	char *value = (char *)ea_env_find(envp, name, NULL);
+	const char *last;
 
-	return value && !ea_env_cut_last_item(value);
+	if (!value)
+		return 0;
+	last = value + ea_strlen(value);
+	while (last > value && last[-1] != ':')
+		last--;
+	return ea_after_prefix(last, ours) && !ea_env_cut_last_item(value);
 }
 
 static int must_go(const char *entry, int audit_is_ours, int tunables_are_ours)
@@ -147,10 +156,10 @@ static void clear_original_tunable(const struct ea_stack *stack, uint64_t string
  *
  * An even number of freed slots makes whole AT_IGNORE entries; ea_promotion_try() saw to that.
  */
-static void remove_additions(char **envp)
+static void remove_additions(char **envp, const char *shim_path)
 {
-	int audit_is_ours = is_left_empty(envp, "LD_AUDIT");
-	int tunables_are_ours = is_left_empty(envp, "GLIBC_TUNABLES");
+	int audit_is_ours = is_left_empty(envp, "LD_AUDIT", shim_path);
+	int tunables_are_ours = is_left_empty(envp, "GLIBC_TUNABLES", TUNABLE);
 	size_t count = ea_env_count(envp);
 	struct ea_auxv *ignored;
 	size_t kept = 0;
@@ -170,15 +179,25 @@ static void remove_additions(char **envp)
 	}
 }
 
-int ea_promotion_finish(const struct ea_stack *stack)
+/* The path that ld.so loaded us from, "" when it cannot be told. */
+static const char *own_path(void)
+{
+	const struct link_map *self = &_r_debug ? ea_link_map_self(_r_debug.r_map) : NULL;
+
+	return self ? self->l_name : "";
+}
+
+int ea_promotion_finish(const struct ea_stack *stack, struct ea_promotion_marker *found)
 {
 	struct ea_auxv *execfn = ea_auxv_find(stack->auxv, AT_EXECFN);
 	char name[NAME_BYTES] = {0};
 	uint64_t original_execfn;
 	struct marker marker;
 
-	if (!marker_parse(stack->envp, &marker))
+	ea_promotion_find(stack->envp, found);
+	if (!found->is_set)
 		return 0;
+	marker_parse(stack->envp, &marker);
 	/* The exec of /proc/self/exe named the process "exe". `execalign run` has nothing to restore. */
 	memcpy(name, marker.name, marker.name_bytes);
 	if (marker.name_bytes)
@@ -187,7 +206,7 @@ int ea_promotion_finish(const struct ea_stack *stack)
 	if (execfn && *marker.execfn)
 		execfn->value = (uint64_t)(uintptr_t)marker.execfn;
 	clear_original_tunable(stack, original_execfn);
-	remove_additions(stack->envp);
+	remove_additions(stack->envp, own_path());
 	return 1;
 }
 
@@ -200,6 +219,7 @@ struct decision {
 	struct ea_startup startup;
 	const char *shim_path;
 	int filters;
+	uint64_t tls_bytes; /* static TLS of the start-up libraries */
 };
 
 void ea_promotion_log(const char *target, const char *result, const char *reason, int error)
@@ -256,12 +276,50 @@ static int can_be_listed(const char *path)
 	return ea_basename(path) != path && !ea_pattern_match("*:*", 3, path);
 }
 
-/* Why there will be no promotion, or NULL. From the cheap to the expensive. */
-static const char *decline(struct decision *d)
+/*
+ * glibc from 2.39 on ignores the whole string when one item is malformed (elf/dl-tunables.c,
+ * parse_tunables_string()), and ours with it.
+ */
+static int tunables_are_well_formed(const char *tunables)
+{
+	int equal_signs = 0;
+
+	for (; tunables && *tunables; tunables++) {
+		if (*tunables == '=')
+			equal_signs++;
+		else if (*tunables == ':' && equal_signs != 1)
+			return 0;
+		else if (*tunables == ':')
+			equal_signs = 0;
+	}
+	return equal_signs <= 1;
+}
+
+/* Alignment of the main executable's PT_TLS, 0 without one; its headers are in memory. */
+static uint64_t main_tls_align_bytes(struct ea_auxv *auxv)
+{
+	const Elf64_Phdr *phdrs = (const Elf64_Phdr *)ea_auxv_value(auxv, AT_PHDR);
+	uint64_t count = phdrs ? ea_auxv_value(auxv, AT_PHNUM) : 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		if (phdrs[i].p_type == PT_TLS)
+			return phdrs[i].p_align;
+	}
+	return 0;
+}
+
+/* A tracer would meet an exec that it did not expect; not every one can handle that. */
+static int is_traced(void)
+{
+	struct ea_status status;
+
+	return !ea_status_read(EA_STATUS_OF_THREAD, &status) && status.tracer;
+}
+
+/* What the user's settings and the surroundings say against a promotion, or NULL. */
+static const char *is_out_of_question(struct decision *d)
 {
 	struct ea_auxv *auxv = d->stack->auxv;
-	const char *reason;
-	int is_misplaced;
 
 	if (d->settings->promote == EA_PROMOTE_NEVER)
 		return "EXECALIGN_PROMOTE=never";
@@ -271,20 +329,41 @@ static const char *decline(struct decision *d)
 		return "LD_AUDIT has the auditor already";
 	if (!can_be_listed(d->shim_path))
 		return "the shim's path cannot be named in LD_AUDIT";
-	is_misplaced = ea_startup_is_misplaced(&d->startup, d->settings);
-	if (d->settings->promote == EA_PROMOTE_AUTO && !is_misplaced &&
-		!ea_startup_imports_dlopen(&d->startup))
-		return NOTHING_TO_GAIN;
-	/* Up to here files were opened, read and closed. What follows ld.so would not do. */
-	reason = ea_seccomp_refuses(&d->filters);
-	if (reason)
-		return reason;
-	if (d->settings->promote == EA_PROMOTE_AUTO && !is_misplaced &&
-		!ea_startup_loads_more(&d->startup))
-		return NOTHING_TO_GAIN;
+	return NULL;
+}
+
+/* What could go wrong with a promotion, or NULL. */
+static const char *is_too_risky(struct decision *d)
+{
+	struct ea_auxv *auxv = d->stack->auxv;
+
+	if (d->settings->promote != EA_PROMOTE_ALWAYS && is_traced())
+		return "the process is being traced";
 	if (!exe_is_program(ea_auxv_find(auxv, AT_PHDR), ea_auxv_value(auxv, AT_PHNUM)))
 		return "/proc/self/exe is not this program: started as ld.so PROGRAM, or emulated";
-	return NULL;
+	if (!tunables_are_well_formed(ea_env_find(d->stack->envp, "GLIBC_TUNABLES", NULL)))
+		return "GLIBC_TUNABLES is malformed";
+	return ea_startup_tls(&d->startup, main_tls_align_bytes(auxv), &d->tls_bytes);
+}
+
+/* Why there will be no promotion, or NULL. From the cheap to the expensive. */
+static const char *decline(struct decision *d)
+{
+	int may_gain = d->settings->promote == EA_PROMOTE_ALWAYS;
+	const char *reason = is_out_of_question(d);
+
+	if (reason)
+		return reason;
+	may_gain |= ea_startup_is_misplaced(&d->startup, d->settings);
+	if (!may_gain && !ea_startup_imports_dlopen(&d->startup))
+		return NOTHING_TO_GAIN;
+	/* Up to here files were opened, read and closed. What follows ld.so would not do. */
+	reason = ea_seccomp_refuses(&d->filters, d->settings->promote == EA_PROMOTE_ALWAYS);
+	if (reason)
+		return reason;
+	if (!may_gain && !ea_startup_loads_more(&d->startup))
+		return NOTHING_TO_GAIN;
+	return is_too_risky(d);
 }
 
 /* Append @name=[old value:]@item to the strings; returns the new entry. */
@@ -325,8 +404,8 @@ static uint64_t tunable_bytes(const char *tunables)
 
 	while (tunables && *tunables) {
 		value = ea_after_prefix(tunables, TUNABLE);
-		if (value && ea_parse_number(value, NULL) != UINT64_MAX)
-			bytes = ea_parse_number(value, NULL);
+		if (value && ea_parse_c_number(value) != UINT64_MAX)
+			bytes = ea_parse_c_number(value);
 		while (*tunables && *tunables++ != ':')
 			;
 	}
@@ -339,9 +418,7 @@ static char *tunables_entry(
 	char *entry = add_to_list(strings, "GLIBC_TUNABLES", old_value);
 
 	ea_text_add(strings, TUNABLE);
-	ea_text_add_number(strings,
-		tunable_bytes(old_value) +
-			ea_startup_tls_bytes(d->startup.main_map, d->startup.geometry.page_bytes));
+	ea_text_add_number(strings, tunable_bytes(old_value) + d->tls_bytes);
 	end_entry(strings);
 	return entry;
 }
@@ -374,13 +451,29 @@ static size_t strings_bytes(const struct decision *d, const char *audit, const c
 	       (execfn ? ea_strlen((const char *)execfn->value) : 0);
 }
 
-/* Put @entry where the variable stood, or at the end when there was none. */
-static void set_entry(char **envp, size_t *count, const char *had_value, size_t index, char *entry)
+/* Put @entry where variable @name stands in @envp, or at the end; returns 1 if it is a new one. */
+static size_t set_entry(char **envp, const char *name, char *entry)
 {
-	if (had_value)
+	size_t index;
+
+	if (ea_env_find(envp, name, &index)) {
 		envp[index] = entry;
-	else
-		envp[(*count)++] = entry;
+		return 0;
+	}
+	index = ea_env_count(envp);
+	envp[index] = entry;
+	envp[index + 1] = NULL;
+	return 1;
+}
+
+/* Copy the environment without what only looks like ours. */
+static void copy_environment(char **to, char *const *from)
+{
+	for (; *from; from++) {
+		if (!ea_after_prefix(*from, MARKER "=") && !ea_after_prefix(*from, PADDING "="))
+			*to++ = *from;
+	}
+	*to = NULL;
 }
 
 /*
@@ -389,14 +482,12 @@ static void set_entry(char **envp, size_t *count, const char *had_value, size_t 
  */
 static char **build_environment(const struct decision *d, size_t *memory_bytes)
 {
-	size_t audit_index = 0;
-	size_t tunables_index = 0;
-	const char *audit = ea_env_find(d->stack->envp, "LD_AUDIT", &audit_index);
-	const char *tunables = ea_env_find(d->stack->envp, "GLIBC_TUNABLES", &tunables_index);
-	size_t count = ea_env_count(d->stack->envp);
-	size_t table_bytes = (count + 5) * sizeof(char *);
+	const char *audit = ea_env_find(d->stack->envp, "LD_AUDIT", NULL);
+	const char *tunables = ea_env_find(d->stack->envp, "GLIBC_TUNABLES", NULL);
+	size_t table_bytes = (ea_env_count(d->stack->envp) + 5) * sizeof(char *);
 	size_t text_bytes = strings_bytes(d, audit, tunables);
 	struct ea_text strings;
+	size_t added = 0;
 	char **envp;
 	long addr;
 
@@ -408,40 +499,29 @@ static char **build_environment(const struct decision *d, size_t *memory_bytes)
 	envp = (char **)addr;
 	strings = (struct ea_text){(char *)addr + table_bytes, text_bytes, 0};
 
-	memcpy(envp, d->stack->envp, count * sizeof(char *));
-	set_entry(envp, &count, audit, audit_index, audit_entry(d, &strings, audit));
-	set_entry(envp, &count, tunables, tunables_index, tunables_entry(d, &strings, tunables));
-	envp[count++] = marker_entry(d, &strings);
+	copy_environment(envp, d->stack->envp);
+	added += set_entry(envp, "LD_AUDIT", audit_entry(d, &strings, audit));
+	added += set_entry(envp, "GLIBC_TUNABLES", tunables_entry(d, &strings, tunables));
+	added += set_entry(envp, MARKER, marker_entry(d, &strings));
 	/* remove_additions() frees slots in pairs. */
-	if ((count - ea_env_count(d->stack->envp)) % 2)
-		envp[count++] = (char *)PADDING "=";
-	envp[count] = NULL;
+	if (added % 2)
+		set_entry(envp, PADDING, (char *)PADDING "=");
 	return envp;
-}
-
-static int is_start_up(void)
-{
-	/* Loaded later, by dlopen, the program is under way: nothing may be re-executed then. */
-	return &environ && !environ;
 }
 
 void ea_promotion_try(const struct ea_stack *stack, const struct ea_settings *settings)
 {
 	struct decision d = {.stack = stack, .settings = settings};
-	const struct link_map *self;
 	const char *reason;
 	size_t memory_bytes;
 	char **envp;
 	long ret;
 
-	if (!&_r_debug || !is_start_up())
+	if (!&_r_debug)
 		return;
 	d.startup.main_map = _r_debug.r_map;
 	d.startup.loader_addr = ea_auxv_value(stack->auxv, AT_BASE);
-	self = ea_link_map_self(d.startup.main_map);
-	if (!self)
-		return;
-	d.shim_path = self->l_name;
+	d.shim_path = own_path();
 	reason = decline(&d);
 	if (reason) {
 		ea_promotion_log(settings->log, "declined", reason, 0);

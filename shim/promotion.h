@@ -16,23 +16,25 @@
 
 /* struct ea_promotion_marker - what the process before the exec tells the one after it */
 struct ea_promotion_marker {
-	int seccomp_filters; /* filters that the shim's calls were tried under */
+	int is_set;	     /* there is a marker: this process was promoted */
+	int seccomp_filters; /* filters that the shim's calls were tried under; -1: not tried */
 };
 
 /*
  * ea_promotion_find - was this process promoted?
- * Returns 1 and fills @marker, else 0. Does not change anything. Context: any copy.
+ * Does not change anything. Context: any copy.
  */
-int ea_promotion_find(char *const *envp, struct ea_promotion_marker *marker);
+void ea_promotion_find(char *const *envp, struct ea_promotion_marker *marker);
 
 /*
  * ea_promotion_finish - in a promoted process, restore what the program must not notice
+ * @marker: filled in any case
  *
  * Takes LD_AUDIT, the tunable and the marker out of the environment block, and restores the
  * process's name and AT_EXECFN. Returns 1 if the process was promoted, else 0.
  * Context: constructor of the preloaded copy, before main and before libc's own start.
  */
-int ea_promotion_finish(const struct ea_stack *stack);
+int ea_promotion_finish(const struct ea_stack *stack, struct ea_promotion_marker *marker);
 
 /*
  * ea_promotion_try - promote this process if it has something to gain

@@ -5,65 +5,31 @@
 #include <linux/wait.h>
 
 #include "core/block.h"
-#include "record_reader.h"
 #include "seccomp.h"
+#include "status.h"
 #include "sys.h"
 #include "text.h"
 
-/* struct status - what /proc/PID/status says */
-struct status {
-	int filters;
-	uint64_t parent; /* pid: 0 for none that can be seen */
-};
-
-static int read_status(const char *path, struct status *status)
-{
-	struct ea_record_reader reader;
-	const char *rest;
-	char line[64];
-	int ret;
-
-	ret = ea_record_open(&reader, path, '\n');
-	if (ret)
-		return ret;
-	status->filters = -ENOENT;
-	while (ea_record_next(&reader, line, sizeof(line), NULL)) {
-		rest = ea_after_prefix(line, "PPid:\t");
-		if (rest)
-			status->parent = ea_parse_number(rest, NULL);
-		rest = ea_after_prefix(line, "Seccomp:\t");
-		if (rest)
-			status->filters = *rest != '0';
-		rest = ea_after_prefix(line, "Seccomp_filters:\t");
-		if (rest) {
-			status->filters = (int)ea_parse_number(rest, NULL);
-			break;
-		}
-	}
-	ea_record_close(&reader);
-	return status->filters < 0 ? status->filters : 0;
-}
-
 int ea_seccomp_filters(void)
 {
-	struct status status;
-	int ret = read_status("/proc/self/status", &status);
+	struct ea_status status;
+	int ret = ea_status_read(EA_STATUS_OF_THREAD, &status);
 
 	return ret ? ret : status.filters;
 }
 
 /* Does the parent live under the same number of filters? */
-static int are_inherited(const struct status *status)
+static int are_inherited(const struct ea_status *status)
 {
 	char path[40];
 	struct ea_text text = {path, sizeof(path) - 1, 0};
-	struct status parent;
+	struct ea_status parent;
 
 	ea_text_add(&text, "/proc/");
 	ea_text_add_number(&text, status->parent);
 	ea_text_add(&text, "/status");
 	path[text.length] = '\0';
-	return !read_status(path, &parent) && parent.filters == status->filters;
+	return !ea_status_read(path, &parent) && parent.filters == status->filters;
 }
 
 /* Every kind of call that the shim makes and ld.so does not, with the same flags. */
@@ -81,10 +47,14 @@ static void try_calls(void)
 		sys_munmap((uint64_t)addr, 4 * EA_MIB);
 		addr = sys_mmap((uint64_t)addr, 4 * EA_MIB, PROT_NONE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		sys_munmap((uint64_t)addr, 4 * EA_MIB);
+		addr = sys_mmap(
+			(uint64_t)addr, 4 * EA_MIB, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		sys_madvise((uint64_t)addr, 4 * EA_MIB, MADV_RANDOM);
 		sys_madvise((uint64_t)addr, 4 * EA_MIB, MADV_HUGEPAGE);
 		sys_madvise((uint64_t)addr, 4 * EA_KIB, MADV_POPULATE_READ);
 	}
+	sys_call6(__NR_newfstatat, AT_FDCWD, (long)"", (long)stat_buf, 0, 0, 0);
 	sys_call6(__NR_fstat, -1, (long)stat_buf, 0, 0, 0, 0);
 	sys_call6(__NR_fstatfs, -1, (long)stat_buf, 0, 0, 0, 0);
 	sys_call6(__NR_uname, (long)stat_buf, 0, 0, 0, 0, 0);
@@ -117,18 +87,18 @@ static int child_survives(void)
 	return status == 0;
 }
 
-const char *ea_seccomp_refuses(int *filters)
+const char *ea_seccomp_refuses(int *filters, int must_try)
 {
-	struct status status;
+	struct ea_status status;
 
-	*filters = read_status("/proc/self/status", &status);
+	*filters = ea_status_read(EA_STATUS_OF_THREAD, &status);
 	if (*filters < 0)
-		return "cannot tell whether a seccomp filter is active: no /proc/self/status";
+		return "cannot tell whether a seccomp filter is active: no /proc";
 	*filters = status.filters;
 	if (!status.filters)
 		return NULL;
-	/* Parent 1 is init; 0 is outside of the container, whose first process this is. */
-	if (status.parent > 1 && !are_inherited(&status))
+	/* Parent 0 is outside of the container, whose first process this is. */
+	if (!must_try && status.parent && !are_inherited(&status))
 		return "a seccomp filter was put on this program alone";
 	return child_survives() ? NULL : "a seccomp filter kills on the shim's system calls";
 }

@@ -79,13 +79,35 @@ int ea_settings_are_off(char *const *envp, int complain)
 	return read_choice(envp, "EXECALIGN", switches, COUNT(switches), complain);
 }
 
+/* Keep the text of variable @name; NULL when it is unset or empty, or there is no room for it. */
+static const char *keep_text(struct ea_settings *settings, char *const *envp, const char *name)
+{
+	const char *value = ea_env_find(envp, name, NULL);
+	char *copy = settings->text + settings->text_bytes;
+	size_t bytes;
+
+	if (!value || !*value)
+		return NULL;
+	bytes = ea_strlen(value) + 1;
+	if (bytes > sizeof(settings->text) - settings->text_bytes) {
+		settings->allows_nothing = 1;
+		return NULL;
+	}
+	memcpy(copy, value, bytes);
+	settings->text_bytes += bytes;
+	return copy;
+}
+
 void ea_settings_read(struct ea_settings *settings, char *const *envp, int complain)
 {
-	settings->log = ea_env_find(envp, "EXECALIGN_LOG", NULL);
-	if (settings->log && !*settings->log)
-		settings->log = NULL;
-	settings->allow = ea_env_find(envp, "EXECALIGN_ALLOW", NULL);
-	settings->deny = ea_env_find(envp, "EXECALIGN_DENY", NULL);
+	settings->text_bytes = 0;
+	settings->allows_nothing = 0;
+	settings->log = keep_text(settings, envp, "EXECALIGN_LOG");
+	settings->allow = keep_text(settings, envp, "EXECALIGN_ALLOW");
+	settings->deny = keep_text(settings, envp, "EXECALIGN_DENY");
+	if (settings->allows_nothing && complain)
+		ea_log_complain("execalign: EXECALIGN_LOG, EXECALIGN_ALLOW and EXECALIGN_DENY are "
+				"too long together (1023 bytes); nothing is placed");
 	settings->block_bytes =
 		read_choice(envp, "EXECALIGN_BLOCK", blocks, COUNT(blocks), complain);
 	settings->promote = (enum ea_promote)read_choice(
@@ -113,9 +135,11 @@ static int list_matches(const char *list, const char *path)
 
 int ea_settings_allow(const struct ea_settings *settings, const char *path)
 {
+	if (settings->allows_nothing)
+		return 0;
 	if (settings->deny && list_matches(settings->deny, path))
 		return 0;
-	return !settings->allow || !*settings->allow || list_matches(settings->allow, path);
+	return !settings->allow || list_matches(settings->allow, path);
 }
 
 uint64_t ea_settings_block(const struct ea_settings *settings, const struct ea_geometry *geometry,

@@ -5,6 +5,7 @@
 #ifndef EA_SHIM_SETTINGS_H
 #define EA_SHIM_SETTINGS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/block.h"
@@ -17,11 +18,17 @@ enum ea_promote {
 
 enum ea_advise {
 	EA_ADVISE_AUTO,	    /* where core/kernel.h says that it helps */
-	EA_ADVISE_HUGEPAGE, /* always, also where the rule would not */
+	EA_ADVISE_HUGEPAGE, /* the same without MADV_RANDOM: see ea_advise_text() */
 	EA_ADVISE_NEVER,
 };
 
-/* struct ea_settings - strings point into the environment block; NULL: not set */
+/* Room for the texts of EXECALIGN_LOG, _ALLOW and _DENY together. */
+#define EA_SETTINGS_TEXT_BYTES 1024
+
+/*
+ * struct ea_settings - all settings, with the texts in storage of their own: programs that set
+ * their title write over the environment block
+ */
 struct ea_settings {
 	const char *log;      /* EXECALIGN_LOG: "stderr" or a file name */
 	const char *allow;    /* EXECALIGN_ALLOW */
@@ -29,6 +36,9 @@ struct ea_settings {
 	uint64_t block_bytes; /* EXECALIGN_BLOCK: 0 for auto */
 	enum ea_promote promote;
 	enum ea_advise advise;
+	int allows_nothing; /* the texts were too long to be kept */
+	size_t text_bytes;
+	char text[EA_SETTINGS_TEXT_BYTES];
 };
 
 /*

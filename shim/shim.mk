@@ -7,7 +7,8 @@ SHIM_AARCH64 := $(BUILD)/aarch64/libexecalign.so
 CC_AARCH64 ?= aarch64-linux-gnu-gcc
 
 # No libc: no stack protector (its canary is in TLS), no calls but those that text.c answers.
-# Unwind tables only for debuggers (.debug_frame): nothing is ever thrown through the shim.
+# Unwind tables only for debuggers (.debug_frame); mmap alone is on the stack of whoever is
+# interrupted by a profiler's signal, and gets its own.
 # gcc must also be told not to compile memcpy's loop into a call of memcpy.
 SHIM_CC_IS_CLANG = $(findstring clang,$(shell $(CC) --version))
 SHIM_CFLAGS = $(COMMON_CFLAGS) -Os -g -fPIC -ffreestanding -fvisibility=hidden \
@@ -31,6 +32,9 @@ $(BUILD)/obj/shim/%.o: %.c shim/shim.mk | $(BUILD)/deps/shim
 	$(CC) $(SHIM_CFLAGS) $(SHIM_NATIVE_CFLAGS) $(if $(SHIM_CC_IS_CLANG),,$(SHIM_GCC_CFLAGS)) \
 		-c -o $@ $<
 
+$(BUILD)/obj/shim/shim/mapping.o $(BUILD)/obj/shim-aarch64/shim/mapping.o: \
+	SHIM_CFLAGS += -fasynchronous-unwind-tables
+
 $(SHIM): $(SHIM_SOURCES:%.c=$(BUILD)/obj/shim/%.o)
 	$(CC) $(SHIM_LDFLAGS) -o $@ $(filter %.o,$^)
 
@@ -50,5 +54,5 @@ $(BUILD)/deps/shim:
 	@mkdir -p $(@D) && touch $@
 
 $(BUILD)/deps/shim-aarch64:
-	@mk/deps.sh gcc-aarch64-linux-gnu linux-libc-dev-arm64-cross
+	@mk/deps.sh gcc-aarch64-linux-gnu libc6-dev-arm64-cross linux-libc-dev-arm64-cross
 	@mkdir -p $(@D) && touch $@

@@ -9,6 +9,13 @@
 
 #define PATH_BYTES 4096
 
+/* glibc sysdeps/ARCH/nptl/tls.h, TCB_ALIGNMENT: alignment of static TLS that is always there. */
+#if defined(__x86_64__)
+#define TCB_ALIGN_BYTES 64
+#else
+#define TCB_ALIGN_BYTES 16
+#endif
+
 /* The block that the auditor would choose; 0 when there is none. */
 static uint64_t choose_block(const struct ea_startup *startup, const struct ea_settings *settings,
 	const char *path, struct ea_object *object, unsigned int *text)
@@ -106,16 +113,25 @@ int ea_startup_loads_more(const struct ea_startup *startup)
 	return 0;
 }
 
-uint64_t ea_startup_tls_bytes(const struct link_map *main_map, uint64_t page_bytes)
+const char *ea_startup_tls(
+	const struct ea_startup *startup, uint64_t main_align_bytes, uint64_t *bytes)
 {
+	uint64_t align_bytes_max =
+		main_align_bytes > TCB_ALIGN_BYTES ? main_align_bytes : TCB_ALIGN_BYTES;
 	struct ea_object object;
-	uint64_t sum_bytes = 0;
 
-	for (const struct link_map *map = main_map->l_next; map; map = map->l_next) {
-		if (ea_object_load(&object, map->l_name, page_bytes) || !object.image.tls_bytes)
+	*bytes = 0;
+	for (const struct link_map *map = startup->main_map->l_next; map; map = map->l_next) {
+		if (ea_basename(map->l_name) == map->l_name)
+			continue; /* the vdso */
+		if (ea_object_load(&object, map->l_name, startup->geometry.page_bytes))
+			return "cannot tell the static TLS of a library";
+		if (!object.image.tls_bytes)
 			continue;
-		/* The offset of a block may need to be rounded up to its alignment. */
-		sum_bytes += object.image.tls_bytes + object.image.tls_align_bytes - 1;
+		if (object.image.tls_align_bytes > align_bytes_max)
+			return "a library's TLS is aligned as an auditor does not allow";
+		/* Up to one alignment for where it begins, one for where its first byte is. */
+		*bytes += object.image.tls_bytes + 2 * (object.image.tls_align_bytes - 1);
 	}
-	return sum_bytes;
+	return NULL;
 }

@@ -44,11 +44,16 @@ int ea_startup_imports_dlopen(const struct ea_startup *startup);
 int ea_startup_loads_more(const struct ea_startup *startup);
 
 /*
- * ea_startup_tls_bytes - sum of the start-up libraries' PT_TLS, each with its alignment
+ * ea_startup_tls - how much static TLS do the start-up libraries take?
+ * @main_align_bytes: alignment of the main executable's PT_TLS, 0 or 1 without one
+ * @bytes: receives the sum of their PT_TLS, each with its alignment
  *
  * Under an auditor glibc takes the static TLS of DT_NEEDED libraries out of a small surplus (bug
- * 31991), which is to be enlarged by this.
+ * 31991), which is to be enlarged by this. No tunable helps a library that is aligned beyond the
+ * thread pointer and the main executable (elf/dl-reloc.c, _dl_try_allocate_static_tls()).
+ * Returns NULL, or why the program could not start under an auditor.
  */
-uint64_t ea_startup_tls_bytes(const struct link_map *main_map, uint64_t page_bytes);
+const char *ea_startup_tls(
+	const struct ea_startup *startup, uint64_t main_align_bytes, uint64_t *bytes);
 
 #endif

@@ -24,7 +24,10 @@
 #error "the shim supports x86-64 and aarch64"
 #endif
 
-/* From 5.14 on; older headers lack it. */
+/* Newer than some headers. */
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #endif

@@ -93,19 +93,40 @@ int ea_pattern_match(const char *pattern, size_t pattern_bytes, const char *name
 	return pattern == end;
 }
 
-uint64_t ea_parse_number(const char *text, const char **end)
+/* The value of a digit, 16 and more for what is none. */
+static unsigned int digit_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return (unsigned int)(digit - '0');
+	digit |= 0x20;
+	return digit >= 'a' && digit <= 'f' ? (unsigned int)(digit - 'a' + 10) : 16;
+}
+
+static uint64_t parse_base(const char *text, unsigned int base, const char **end)
 {
 	const char *start = text;
 	uint64_t number = 0;
 
-	for (; *text >= '0' && *text <= '9'; text++) {
-		if (__builtin_mul_overflow(number, 10, &number) ||
-			__builtin_add_overflow(number, (uint64_t)(*text - '0'), &number))
+	for (; digit_value(*text) < base; text++) {
+		if (__builtin_mul_overflow(number, base, &number) ||
+			__builtin_add_overflow(number, digit_value(*text), &number))
 			return UINT64_MAX;
 	}
 	if (end)
 		*end = text;
 	return text == start ? UINT64_MAX : number;
+}
+
+uint64_t ea_parse_number(const char *text, const char **end)
+{
+	return parse_base(text, 10, end);
+}
+
+uint64_t ea_parse_c_number(const char *text)
+{
+	if (text[0] == '0' && (text[1] | 0x20) == 'x')
+		return parse_base(text + 2, 16, NULL);
+	return parse_base(text, text[0] == '0' ? 8 : 10, NULL);
 }
 
 static void add_byte(struct ea_text *text, char byte)

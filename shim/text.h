@@ -36,6 +36,9 @@ int ea_pattern_match(const char *pattern, size_t pattern_bytes, const char *name
  */
 uint64_t ea_parse_number(const char *text, const char **end);
 
+/* ea_parse_c_number - the same for a number as C writes it: 0x1f, 037, 31 */
+uint64_t ea_parse_c_number(const char *text);
+
 /* struct ea_text - a bounded buffer; what does not fit is cut, never written beyond the end */
 struct ea_text {
 	char *buf;

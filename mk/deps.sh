@@ -4,6 +4,10 @@
 # Needs root or sudo only if something is missing. Exit: 0 all there, 2 cannot.
 set -eu
 
+# make -j runs several of these at once, and apt fails where another one is at work.
+exec 9<"$0"
+flock 9
+
 missing=
 for package; do
 	status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) || status=
@@ -27,5 +31,5 @@ echo "deps: installing$missing"
 # The package lists may be missing or too old on a fresh machine: fetch them first.
 $sudo apt-get -qq update || { echo "deps: apt-get update failed; check the network" >&2; exit 2; }
 # shellcheck disable=SC2086 # a list of package names
-$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $missing \
-	>/dev/null || { echo "deps: cannot install:$missing" >&2; exit 2; }
+$sudo env DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes \
+	apt-get -qq -y --no-install-recommends install $missing >/dev/null || { echo "deps: cannot install:$missing" >&2; exit 2; }

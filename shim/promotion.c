@@ -124,9 +124,22 @@ static char *first_string(const struct ea_stack *stack)
 	return *last + ea_strlen(*last) + 1;
 }
 
+/* Where our item begins in the kernel's string of GLIBC_TUNABLES, NULL when it is not its last. */
+static char *our_item(char *string, char *value)
+{
+	char *last = value + ea_strlen(value);
+
+	while (last > value && last[-1] != ':')
+		last--;
+	if (!ea_after_prefix(last, TUNABLE))
+		return NULL;
+	return last > value ? last - 1 : string;
+}
+
 /*
  * glibc up to 2.38 puts a copy of GLIBC_TUNABLES into envp and cuts the kernel's string, which
- * /proc/PID/environ shows, into its items (elf/dl-tunables.c, parse_tunables()). Ours is the last.
+ * /proc/PID/environ shows, into those items that it knows (elf/dl-tunables.c, parse_tunables()).
+ * Ours is the last, in the string or behind it.
  *
  *	| arguments | A=1 NUL GLIBC_TUNABLES=theirs NUL ours NUL B=2 NUL | string of AT_EXECFN |
  */
@@ -134,14 +147,19 @@ static void clear_original_tunable(const struct ea_stack *stack, uint64_t string
 {
 	const char *copy = ea_env_find(stack->envp, "GLIBC_TUNABLES", NULL);
 	char *string = first_string(stack);
+	int has_original = 0;
 	char *ours = NULL;
+	char *value;
 
 	for (; string && (uint64_t)(uintptr_t)string < strings_end;
 		string += ea_strlen(string) + 1) {
-		if (ea_after_prefix(string, TUNABLE) ||
-			(!ours && ea_after_prefix(string, "GLIBC_TUNABLES=" TUNABLE) &&
-				string + sizeof("GLIBC_TUNABLES=") - 1 != copy))
+		value = (char *)ea_after_prefix(string, "GLIBC_TUNABLES=");
+		if (value && value != copy) {
+			has_original = 1;
+			ours = our_item(string, value);
+		} else if (has_original && ea_after_prefix(string, TUNABLE)) {
 			ours = string;
+		}
 	}
 	if (ours)
 		clear(ours);

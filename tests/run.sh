@@ -1,0 +1,190 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# run.sh [-j JOBS] GROUP... - run the tests of these groups: unit, fuzz, native
+#
+# Prints one line per test program or scenario,
+#
+#	PASS name - note		FAIL name - reason		SKIP name - reason
+#
+# and last "N passed, N failed, N skipped". A program that ends with a line "N passed, N failed" of
+# its own counts as so many tests. Exit: 0 nothing failed, 1 something did, 2 wrong use.
+#
+# A test passes with exit status 0, fails with any other, and is skipped with 77 after a line
+# "SKIP: reason"; without a reason it fails. "NOTE: text" is shown beside a pass. Output goes to
+# $BUILD/test-logs/NAME.log. A scenario may contain the comments "# timeout: SECONDS" (default 300)
+# and "# serial", for one that must run alone.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+BUILD=$(realpath -m "${BUILD:-build}")
+export BUILD
+unset MAKEFLAGS MFLAGS MAKELEVEL
+logs=$BUILD/test-logs
+default_timeout=300
+fuzz_seconds=${FUZZ_SECONDS:-60}
+
+usage() {
+	echo "usage: tests/run.sh [-j JOBS] unit|fuzz|native..." >&2
+	exit 2
+}
+
+jobs=2
+while getopts j: option; do
+	case $option in
+	j) jobs=$OPTARG ;;
+	*) usage ;;
+	esac
+done
+shift $((OPTIND - 1))
+[ $# -gt 0 ] || usage
+for number in "$jobs" "$fuzz_seconds"; do
+	[[ $number =~ ^[1-9][0-9]*$ ]] || usage
+done
+
+# The tests: by name, the command, its timeout and whether it must run alone.
+names=()
+declare -A commands=() timeouts=() serials=()
+
+# add NAME TIMEOUT SERIAL COMMAND
+add() {
+	names+=("$1")
+	timeouts[$1]=$2
+	serials[$1]=$3
+	commands[$1]=$4
+}
+
+add_unit() {
+	local program
+	for program in unit-native unit-clang unit-musl; do
+		add "$program" "$default_timeout" no "$BUILD/tests/$program"
+	done
+	add unit-aarch64 "$default_timeout" no "qemu-aarch64-static $BUILD/tests/unit-aarch64"
+}
+
+# The seconds are shared out among the targets.
+add_fuzz() {
+	local sources=(tests/fuzz/fuzz_*.c) source target seconds
+	seconds=$(((fuzz_seconds + ${#sources[@]} - 1) / ${#sources[@]}))
+	for source in "${sources[@]}"; do
+		target=${source#tests/fuzz/fuzz_}
+		target=${target%.c}
+		add "fuzz-$target" $((seconds + 60)) no "tests/fuzz/run.sh $target $seconds"
+	done
+}
+
+add_native() {
+	local scenario seconds serial
+	for scenario in tests/native/[0-9][0-9]-*.sh; do
+		[ -e "$scenario" ] || continue
+		seconds=$(sed -n 's/^# timeout: \([0-9]\+\)$/\1/p' "$scenario" | head -n 1)
+		serial=no
+		! grep -qx '# serial' "$scenario" || serial=yes
+		add "$(basename "$scenario" .sh)" "${seconds:-$default_timeout}" "$serial" "$scenario"
+	done
+}
+
+for group; do
+	case $group in
+	unit | fuzz | native) "add_$group" ;;
+	*) usage ;;
+	esac
+done
+
+passed=0
+failed=0
+skipped=0
+declare -A running=() # pid -> name
+
+stop_all() {
+	trap - INT TERM
+	# Each is a timeout(1), which passes the signal on to the test.
+	for pid in "${!running[@]}"; do
+		kill "$pid" 2>/dev/null || true
+	done
+	echo "interrupted"
+	exit 1
+}
+trap stop_all INT TERM
+
+start() {
+	local command
+	read -ra command <<<"${commands[$1]}"
+	timeout --kill-after=10 "${timeouts[$1]}" "${command[@]}" \
+		</dev/null >"$logs/$1.log" 2>&1 &
+	running[$!]=$1
+}
+
+# last_of PATTERN LOG - what follows the pattern in the last line that begins with it
+last_of() {
+	sed -n "s/^\(.*: \)\?$1: //p" "$2" | tail -n 1
+}
+
+report_failure() {
+	local name=$1 status=$2 log=$logs/$1.log reason
+	reason=$(last_of FAILED "$log")
+	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
+		reason="no end after ${timeouts[$name]} s"
+	elif [ "$status" -gt 128 ]; then
+		reason="killed by signal $((status - 128))"
+	fi
+	echo "FAIL $name - ${reason:-exit status $status}"
+	tail -n 30 "$log" | sed 's/^/     | /'
+}
+
+# report NAME STATUS - print the outcome and count it
+report() {
+	local name=$1 status=$2 log=$logs/$1.log note counts own_passed=1 own_failed=0
+	if [ "$status" = 77 ]; then
+		note=$(last_of SKIP "$log")
+		if [ -n "$note" ]; then
+			skipped=$((skipped + 1))
+			echo "SKIP $name - $note"
+			return
+		fi
+		echo "FAILED: skipped without a reason" >>"$log"
+	fi
+
+	note=$(last_of NOTE "$log")
+	counts=$(grep -aE '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1) || counts=
+	if [ -n "$counts" ]; then
+		read -r own_passed _ own_failed _ <<<"$counts"
+		note="$own_passed tests"
+	fi
+	if [ "$status" = 0 ] && [ "$own_failed" = 0 ] && [ "$own_passed" -gt 0 ]; then
+		passed=$((passed + own_passed))
+		echo "PASS $name${note:+ - $note}"
+		return
+	fi
+	[ -n "$counts" ] || own_passed=0
+	[ "$own_failed" -gt 0 ] || own_failed=1
+	passed=$((passed + own_passed))
+	failed=$((failed + own_failed))
+	report_failure "$name" "$status"
+}
+
+finish_one() {
+	local pid status=0
+	wait -n -p pid "${!running[@]}" 2>/dev/null || status=$?
+	report "${running[$pid]}" "$status"
+	unset "running[$pid]"
+}
+
+# run_all SERIAL JOBS - run the tests that are so
+run_all() {
+	local name
+	for name in "${names[@]}"; do
+		[ "${serials[$name]}" = "$1" ] || continue
+		[ ${#running[@]} -lt "$2" ] || finish_one
+		start "$name"
+	done
+	while [ ${#running[@]} -gt 0 ]; do
+		finish_one
+	done
+}
+
+mkdir -p "$logs"
+run_all no "$jobs"
+run_all yes 1
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

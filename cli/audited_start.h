@@ -18,7 +18,8 @@
  *	process's environment
  * @shim: absolute path of the library, in LD_PRELOAD already
  *
- * Does nothing where that could go wrong: then the command decides for itself, by promotion.
+ * Takes away whatever is in the marker's place. Otherwise it changes nothing where that could go
+ * wrong: then the command decides for itself, by promotion.
  * Context: single thread; starts a process and waits for it, at most for some seconds.
  */
 void audited_start_prepare(

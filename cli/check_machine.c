@@ -3,7 +3,7 @@
  * check_machine.c - pages, blocks, huge page settings and address space randomisation
  */
 #include <errno.h>
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -13,9 +13,6 @@
 #include "io.h"
 
 #define THP_DIRECTORY "/sys/kernel/mm/transparent_hugepage/"
-
-/* Fewer random bits than this in a library's address are few enough to try them all. */
-#define RANDOM_BITS_FEW 16
 
 static void check_pages(struct doctor *doctor)
 {
@@ -134,35 +131,86 @@ static uint64_t random_bits_max(const struct doctor *doctor)
 	}
 }
 
+/* Exponent of the power of two that ends the address space below which the stack lies. */
+static int address_bits(void)
+{
+	return 64 - __builtin_clzll((uint64_t)(uintptr_t)__builtin_frame_address(0));
+}
+
+/*
+ * Bits of the random shift by blocks that the shim gives the first start-up library: as many as the
+ * kernel's default has, if they fit into a 512th of the address space (shim/process.c).
+ */
+static int shift_bits(const struct ea_geometry *geometry)
+{
+	int room_bits = address_bits() - 9 - __builtin_ctzll(EA_BLOCK_CAP_BYTES);
+	int bits;
+
+	if (!geometry->contpte_bytes)
+		bits = 28;
+	else if (geometry->page_bytes == 4 * EA_KIB)
+		bits = 18;
+	else
+		bits = geometry->page_bytes == 16 * EA_KIB ? 16 : 14;
+	return bits < room_bits ? bits : room_bits;
+}
+
+/*
+ * Random bits of a library on a block boundary, of @bits in all: of the kernel's choice or of the
+ * shift, whichever has more. Their sum has hardly more than the larger one.
+ */
+static int bits_of_placed(const struct ea_geometry *geometry, int bits)
+{
+	int kept = bits - __builtin_ctzll(EA_BLOCK_CAP_BYTES / geometry->page_bytes);
+
+	if (kept < shift_bits(geometry))
+		kept = shift_bits(geometry);
+	return kept < bits ? kept : bits;
+}
+
+static void judge_random_bits(struct doctor *doctor, int bits, int most)
+{
+	const struct ea_geometry *geometry = &doctor->machine->geometry;
+	int placed = bits_of_placed(geometry, bits);
+	struct finding *finding;
+
+	if (placed == bits) {
+		finding = finding_add(doctor, "aslr", NULL, STATUS_OK,
+			"addresses have %d random bits; a library that the shim places at start-up "
+			"keeps them, being moved by random blocks",
+			bits);
+	} else {
+		finding = finding_add(doctor, "aslr", NULL, bits < most ? STATUS_LIMITS : STATUS_OK,
+			"addresses have %d random bits; a library on a 2 MiB boundary has about "
+			"%d, since no more such boundaries are in reach",
+			bits, placed);
+		if (bits < most)
+			finding_remedy(finding,
+				"sysctl vm.mmap_rnd_bits=%d gives it %d (address sanitizers may "
+				"fail with so many)",
+				most, bits_of_placed(geometry, most));
+	}
+	finding_value(finding, "mmap_rnd_bits", json_object_new_int(bits));
+	finding_value(finding, "mmap_rnd_bits_max", json_object_new_int(most));
+	finding_value(finding, "block_cost_bits",
+		json_object_new_int(__builtin_ctzll(EA_BLOCK_CAP_BYTES / geometry->page_bytes)));
+	finding_value(finding, "placed_bits", json_object_new_int(placed));
+}
+
 static void check_random_bits(struct doctor *doctor)
 {
 	static const char file[] = "/proc/sys/vm/mmap_rnd_bits";
-	uint64_t page_bytes = doctor->machine->geometry.page_bytes;
-	uint64_t bits, most = random_bits_max(doctor);
-	int cost = __builtin_ctzll(EA_BLOCK_CAP_BYTES / page_bytes);
 	struct finding *finding;
+	uint64_t bits;
 	int err = read_number(file, &bits);
 
-	if (err) {
-		finding = finding_add(
-			doctor, "aslr", NULL, STATUS_UNKNOWN, "%s: %s", file, strerror(-err));
-		if (err == -EACCES)
-			finding_remedy(finding, "run as root");
+	if (!err) {
+		judge_random_bits(doctor, (int)bits, (int)random_bits_max(doctor));
 		return;
 	}
-	finding = finding_add(doctor, "aslr", NULL,
-		(int64_t)bits - cost < RANDOM_BITS_FEW ? STATUS_LIMITS : STATUS_OK,
-		"addresses have %" PRIu64 " random bits; a base on a 2 MiB boundary uses %" PRId64
-		" of them, and the shim adds random blocks to keep all",
-		bits, (int64_t)bits - cost);
-	finding_value(finding, "mmap_rnd_bits", json_object_new_int64((int64_t)bits));
-	finding_value(finding, "mmap_rnd_bits_max", json_object_new_int64((int64_t)most));
-	finding_value(finding, "block_cost_bits", json_object_new_int(cost));
-	if (finding->status == STATUS_LIMITS && bits < most)
-		finding_remedy(finding,
-			"for bases that the kernel or a p_align aligns: sysctl "
-			"vm.mmap_rnd_bits=%" PRIu64 " (address sanitizers may fail with many)",
-			most);
+	finding = finding_add(doctor, "aslr", NULL, STATUS_UNKNOWN, "%s: %s", file, strerror(-err));
+	if (err == -EACCES)
+		finding_remedy(finding, "run as root");
 }
 
 void check_machine(struct doctor *doctor)

@@ -15,8 +15,11 @@
 /* Folio orders counted; the largest page-cache folio is of order 13 (128 MiB of 16K pages). */
 #define FOLIO_ORDERS 16
 
-/* Page flags cached from kpageflags at a time. */
-#define PAGE_FLAGS_CACHED 4096
+/*
+ * Page flags read from kpageflags at a time. Few, since the frames of small folios are scattered:
+ * each read would bring mostly entries that nobody asks for, and the kernel works on every one.
+ */
+#define PAGE_FLAGS_CACHED 32
 
 /* struct folio - physically contiguous pages that the page cache treats as one */
 struct folio {

@@ -120,13 +120,7 @@ static bool list_matches(const char *list, const char *path, const char *soname)
 
 bool shim_is_off(const char *value)
 {
-	static const char *const words[] = {"off", "0", "no", "never"};
-	size_t i;
-
-	for (i = 0; value && i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(value, words[i]))
-			return true;
-	return false;
+	return value && !strcmp(value, "off");
 }
 
 static bool find_policy(struct object *object, const struct evidence *evidence)

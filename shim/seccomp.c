@@ -36,6 +36,8 @@ static int are_inherited(const struct ea_status *status)
 static void try_calls(void)
 {
 	char *const nothing[] = {NULL};
+	const uint64_t no_time[2] = {0, 0};
+	const uint64_t none = 0; /* signals */
 	unsigned char byte;
 	uint64_t limit[2];
 	char stat_buf[512];
@@ -63,6 +65,9 @@ static void try_calls(void)
 	sys_readlink("", stat_buf, sizeof(stat_buf));
 	sys_getrandom(&byte, 1, 0);
 	sys_getpid();
+	sys_call6(__NR_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&none, 0, sizeof(none), 0, 0);
+	sys_call6(__NR_rt_sigpending, (long)stat_buf, sizeof(none), 0, 0, 0, 0);
+	sys_call6(__NR_rt_sigtimedwait, (long)&none, 0, (long)no_time, sizeof(none), 0, 0);
 	sys_call6(__NR_personality, 0xffffffff, 0, 0, 0, 0, 0);
 	sys_prctl(PR_GET_NAME, (uint64_t)(uintptr_t)stat_buf);
 	sys_prctl(PR_SET_NAME, (uint64_t)(uintptr_t)stat_buf);

@@ -20,10 +20,10 @@ endef
 
 # Those that need no process of their own, and what promotion.c calls.
 SHIM_TESTED := $(addprefix shim/,environment.c link_map.c loaded.c log.c object.c process.c \
-	promotion.c record_reader.c settings.c startup.c text.c)
+	promotion.c record_reader.c settings.c startup.c status.c text.c)
 
 # text.c defines three for want of a libc; the others would be libc's, ld.so's and the linker's.
-SHIM_RENAMED := memcpy memset memcmp environ _r_debug _DYNAMIC
+SHIM_RENAMED := memcpy memset memcmp _r_debug _DYNAMIC
 # Where the kernel's headers are, for a compiler that brings only its libc's (musl-gcc).
 SHIM_TEST_FLAGS = -ffreestanding -include tests/unit/shim_calls.h \
 	$(foreach name,$(SHIM_RENAMED),-D$(name)=shim_$(name))
@@ -69,7 +69,8 @@ FUZZ_PROGRAMS := $(FUZZ_TARGETS:%=$(TEST_BUILD)/fuzz-%)
 FUZZ_COMMON := tests/fuzz/invariants.c $(CORE_SOURCES)
 # What a target needs besides.
 FUZZ_SOURCES_maps := cli/maps.c cli/mounts.c
-FUZZ_SOURCES_environment := $(SHIM_TESTED) tests/unit/shim_double.c tests/unit/process_block.c
+FUZZ_SOURCES_environment := $(SHIM_TESTED) \
+	$(addprefix tests/unit/,elf_builder.c process_block.c shim_double.c)
 FUZZ_SOURCES_pattern := shim/text.c tests/unit/pattern_model.c
 FUZZ_FLAGS := -O1 -g $(SANITIZE_FLAGS)
 FUZZ_SEEDS := $(BUILD)/fuzz/seeds/stamp

@@ -131,6 +131,8 @@ static void write_environments(void)
 		ENVIRONMENT("\1prog\0\4a.b=1\0\005512\0\3/shim\0B=2\0\7\0\2\0"),
 		ENVIRONMENT("\0\0013:15:0123456789abcde/bin/x\0\3\0\3:\0"),
 		ENVIRONMENT("\1prog\0\3/a.so\0\0010:16:0123456789abcdef\0"),
+		ENVIRONMENT("\201prog\0A=1\0\2\0\3/a.so\0\001x\0\4a.b=1\0"),
+		ENVIRONMENT("\202prog\0-x\0\2\0\2\0\006512\0B=2\0"),
 #undef ENVIRONMENT
 	};
 	unsigned int i;

@@ -62,7 +62,7 @@ TEST(loaded, hundreds)
 
 	/* Every third goes; exactly these do. */
 	for (i = 0; i < MANY; i += 3)
-		ea_loaded_remove(files[i]);
+		ea_loaded_remove(&loaded, files[i]);
 	for (i = 0; i < MANY; i++)
 		CHECK_U64(!!has(&loaded, i), i % 3 != 0, "%" PRIu64, i);
 
@@ -92,6 +92,34 @@ TEST(loaded, without_memory)
 	CHECK(!has(&loaded, i), "there nevertheless");
 	for (i = 0; i < EA_LOADED_FIRST; i++)
 		CHECK(has(&loaded, i), "%" PRIu64 " was lost", i);
-	ea_loaded_remove(first);
+	ea_loaded_remove(&loaded, first);
 	CHECK(add(&loaded, EA_LOADED_FIRST) == first, "the free place is not used");
+}
+
+/* glibc may hand back a cookie that is an address of its own. */
+TEST(loaded, removing_what_is_no_entry)
+{
+	static struct ea_loaded loaded, other;
+	struct ea_loaded_file *foreign[4];
+	uint64_t i;
+
+	shim_double_reset();
+	for (i = 0; i < MANY; i++)
+		add(&loaded, i);
+	foreign[0] = add(&other, 0);
+	foreign[1] = NULL;
+	foreign[2] = &loaded.files[EA_LOADED_FIRST];
+	foreign[3] = &loaded.more->files[CHUNK];
+	for (i = 0; i < COUNT_OF(foreign); i++)
+		ea_loaded_remove(&loaded, foreign[i]);
+	ea_loaded_remove(&loaded, (struct ea_loaded_file *)UINTPTR_MAX);
+	CHECK(has(&other, 0), "an entry of another table was removed");
+	for (i = 0; i < MANY; i++)
+		CHECK(has(&loaded, i), "%" PRIu64 " was lost", i);
+
+	/* The last places inside are entries. */
+	ea_loaded_remove(&loaded, &loaded.files[EA_LOADED_FIRST - 1]);
+	CHECK(!has(&loaded, EA_LOADED_FIRST - 1), "the last of the first ones");
+	ea_loaded_remove(&loaded, &loaded.more->next->files[CHUNK - 1]);
+	CHECK(!has(&loaded, EA_LOADED_FIRST + 2 * CHUNK - 1), "the last of a chunk");
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_shim_process.c - shim/process.h: the vectors on the stack, and how far to shift at random
+ * test_shim_process.c - shim/process.h: the vectors on the stack, and how far to shift at random;
+ * shim/status.h
  */
 #include <elf.h>
 #include <errno.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "process_block.h"
 #include "shim/process.h"
+#include "shim/status.h"
 #include "shim_double.h"
 #include "unit.h"
 
@@ -40,6 +43,89 @@ TEST(process, stack)
 				(uintptr_t)block.execfn, "execfn");
 			process_block_free(&block);
 		}
+}
+
+/* As ld.so leaves a shortened environment behind: with more than one NULL. */
+TEST(process, stack_with_a_shortened_environment)
+{
+	static char *const strings[] = {"one", "two", "three", "four", NULL};
+	static const struct ea_auxv auxv[] = {{AT_IGNORE, 0}, {AT_SECURE, 1}, {AT_NULL, 0}};
+	struct process_block block;
+	size_t kept, i;
+
+	for (kept = 0; kept <= 4; kept++) {
+		struct ea_stack stack = {0};
+
+		process_block_build(&block, strings, strings, "/bin/x", auxv);
+		for (i = kept; i < 4; i++)
+			block.stack.envp[i] = NULL;
+		ea_stack_find(&stack, block.stack.argv, block.stack.envp);
+		CHECK(stack.auxv == block.stack.auxv, "%zu kept", kept);
+		process_block_free(&block);
+	}
+}
+
+TEST(process, privileged)
+{
+	static const struct {
+		struct ea_auxv auxv[4];
+		int expected;
+	} rows[] = {
+		{{{AT_PAGESZ, 4096}, {AT_SECURE, 0}, {AT_NULL, 0}}, 0},
+		{{{AT_SECURE, 0}, {AT_IGNORE, 0}, {AT_PAGESZ, 65536}, {AT_NULL, 0}}, 0},
+		{{{AT_PAGESZ, 4096}, {AT_SECURE, 1}, {AT_NULL, 0}}, 1},
+		{{{AT_SECURE, 2}, {AT_PAGESZ, 4096}, {AT_NULL, 0}}, 1},
+		/* What cannot be told is taken for the worse. */
+		{{{AT_PAGESZ, 4096}, {AT_NULL, 0}, {AT_SECURE, 0}}, 1},
+		{{{AT_SECURE, 0}, {AT_NULL, 0}, {AT_PAGESZ, 4096}}, 1},
+		{{{AT_NULL, 0}, {AT_SECURE, 0}, {AT_PAGESZ, 4096}}, 1},
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(rows); i++) {
+		struct ea_stack stack = {.auxv = (struct ea_auxv *)rows[i].auxv};
+
+		CHECK_U64(!!ea_stack_is_privileged(&stack), rows[i].expected, "row %zu", i);
+	}
+}
+
+TEST(process, status)
+{
+	static const struct {
+		const char *text;
+		int expected;
+		struct ea_status status;
+	} rows[] = {
+		{"Name:\tx\nPPid:\t12\nTracerPid:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\n", 0,
+			{12, 0, 0}},
+		{"PPid:\t0\nTracerPid:\t345\nSeccomp:\t2\nSeccomp_filters:\t17\n", 0,
+			{0, 345, 17}},
+		/* Kernels before 5.9. */
+		{"PPid:\t1\nTracerPid:\t0\nSeccomp:\t0\n", 0, {1, 0, 0}},
+		{"PPid:\t1\nTracerPid:\t0\nSeccomp:\t2\n", 0, {1, 0, 1}},
+		/* A name that looks like a line, as the kernel quotes it. */
+		{"Name:\tx\\nTracerPid:\t9\nTracerPid:\t0\nSeccomp:\t0\n", 0, {0, 0, 0}},
+		/* Kernels without seccomp. */
+		{"PPid:\t1\nTracerPid:\t7\n", 0, {1, 7, 0}},
+		/* Not a status file. */
+		{"", -ENOENT, {0, 0, 0}},
+	};
+	struct ea_status status;
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(rows); i++) {
+		shim_double_reset();
+		shim_double_serve(EA_STATUS_OF_THREAD, rows[i].text, strlen(rows[i].text),
+			strlen(rows[i].text));
+		status = (struct ea_status){9, 9, 9};
+		CHECK_U64(ea_status_read(EA_STATUS_OF_THREAD, &status), rows[i].expected, "row %zu",
+			i);
+		CHECK_U64(status.parent, rows[i].status.parent, "row %zu", i);
+		CHECK_U64(status.tracer, rows[i].status.tracer, "row %zu", i);
+		CHECK_U64(status.filters, rows[i].status.filters, "row %zu", i);
+	}
+	shim_double_reset();
+	CHECK_U64(ea_status_read("/nonexistent/status", &status), -ENOENT, "no file");
 }
 
 TEST(process, auxv)

@@ -20,6 +20,7 @@
 #include "process_block.h"
 #include "shim/promotion.h"
 #include "shim/startup.h"
+#include "shim/status.h"
 #include "shim_double.h"
 #include "unit.h"
 
@@ -75,6 +76,22 @@ static const struct original originals[] = {
 		"LD_AUDIT=" SHIM, "GLIBC_TUNABLES=" TUNABLE "512", 4},
 };
 
+/* What only looks like ours goes before the exec: then the freed slots make pairs. */
+static const struct original originals_with_foreign_markers[] = {
+	{{"EXECALIGN_PADDING=", "A=1"}, "LD_AUDIT=" SHIM, "GLIBC_TUNABLES=" TUNABLE "512", 4},
+	{{"EXECALIGN_PADDING=1", "A=1", "EXECALIGN_PADDING=2", "EXECALIGN_PADDING="},
+		"LD_AUDIT=" SHIM, "GLIBC_TUNABLES=" TUNABLE "512", 4},
+	{{"A=1", "EXECALIGN_PROMOTED=", "B=2"}, "LD_AUDIT=" SHIM, "GLIBC_TUNABLES=" TUNABLE "512",
+		4},
+	{{"EXECALIGN_PROMOTED=x", "LD_AUDIT=/a.so", "EXECALIGN_PADDING="}, "LD_AUDIT=/a.so:" SHIM,
+		"GLIBC_TUNABLES=" TUNABLE "512", 2},
+	{{"EXECALIGN_PADDING=", "LD_AUDIT=/a.so", "GLIBC_TUNABLES=glibc.malloc.check=3",
+		 "EXECALIGN_PROMOTED=x", "EXECALIGN_PROMOTED=0:0:"},
+		"LD_AUDIT=/a.so:" SHIM, "GLIBC_TUNABLES=glibc.malloc.check=3:" TUNABLE "512", 2},
+	{{"EXECALIGN_PADDING=", "EXECALIGN_PADDINGS=", "EXECALIGN_PROMOTED2="}, "LD_AUDIT=" SHIM,
+		"GLIBC_TUNABLES=" TUNABLE "512", 4},
+};
+
 /* What glibc up to 2.38 would not find again in the kernel's block: see copy_tunables(). */
 static const struct original originals_of_new_glibc[] = {
 	{{"GLIBC_TUNABLES=", "A=1"}, "LD_AUDIT=" SHIM, "GLIBC_TUNABLES=:" TUNABLE "512", 2},
@@ -115,11 +132,29 @@ static void start_promoted(const char *path, char *const *argv, char *const *env
 		promoted_count++;
 }
 
-/* struct process - a process before the promotion, and the objects in it */
+/* ld.so's list of this program and the shim, whose file has no TLS. */
+static struct link_map maps[2];
+
+static void load_shim(void)
+{
+	struct elf_file elf;
+
+	memset(maps, 0, sizeof(maps));
+	maps[0].l_name = (char *)"";
+	maps[0].l_next = &maps[1];
+	maps[1].l_name = (char *)SHIM;
+	maps[1].l_ld = shim__DYNAMIC;
+	shim__r_debug.r_map = maps;
+
+	elf_begin(&elf, MACHINE);
+	elf_add(&elf, PT_LOAD, PF_R, 0, 0, 0x1000, 0x1000);
+	shim_double_serve(SHIM, &elf, sizeof(elf), elf.file_bytes);
+}
+
+/* struct process - a process before the promotion */
 struct process {
 	struct process_block block;
 	struct ea_settings settings;
-	struct link_map maps[2];
 };
 
 static void process_start(struct process *process, const char *const *envp, const char *execfn)
@@ -132,12 +167,7 @@ static void process_start(struct process *process, const char *const *envp, cons
 	process_block_build(&process->block, arguments, (char *const *)envp, execfn, auxv);
 	process->settings = (struct ea_settings){
 		.log = "stderr", .promote = EA_PROMOTE_ALWAYS};
-	memset(process->maps, 0, sizeof(process->maps));
-	process->maps[0].l_name = (char *)"";
-	process->maps[0].l_next = &process->maps[1];
-	process->maps[1].l_name = (char *)SHIM;
-	process->maps[1].l_ld = shim__DYNAMIC;
-	shim__r_debug.r_map = process->maps;
+	load_shim();
 }
 
 static void process_end(struct process *process)
@@ -162,6 +192,25 @@ static void check_environment(char *const *actual, const char *const *expected, 
 			expected[i]);
 	CHECK(!expected[i], "%s: %s is missing", what, expected[i]);
 	CHECK(!actual[i], "%s: %s is too much", what, actual[i]);
+}
+
+static int is_marker(const char *entry)
+{
+	return !strncmp(entry, "EXECALIGN_PROMOTED=", strlen("EXECALIGN_PROMOTED=")) ||
+	       !strncmp(entry, "EXECALIGN_PADDING=", strlen("EXECALIGN_PADDING="));
+}
+
+/* The same without what looks like a marker. */
+static struct original without_markers(const struct original *original)
+{
+	struct original kept = *original;
+	size_t count = 0, i;
+
+	for (i = 0; original->envp[i]; i++)
+		if (!is_marker(original->envp[i]))
+			kept.envp[count++] = original->envp[i];
+	kept.envp[count] = NULL;
+	return kept;
 }
 
 /* As a program does that has only envp: the vector begins behind its NULL. */
@@ -292,6 +341,7 @@ static void check_arguments(const struct process_block *block, const char *what)
 static void check_finish(struct process_block *block, const struct original *original,
 	const char *execfn, const char *marked_execfn, int is_cut)
 {
+	struct ea_promotion_marker marker;
 	char copies[2][1024];
 	char what[64];
 
@@ -299,12 +349,12 @@ static void check_finish(struct process_block *block, const struct original *ori
 		original->envp[0] ? original->envp[0] : "no variable", is_cut ? "cut" : "whole");
 	if (is_cut)
 		copy_tunables(block->stack.envp, copies);
-	CHECK_U64(ea_promotion_finish(&block->stack), 1, "%s", what);
+	CHECK_U64(ea_promotion_finish(&block->stack, &marker), 1, "%s", what);
 	check_environment(block->stack.envp, original->envp, what);
 	check_auxv(&block->stack, execfn, what);
 	check_visible(block, original->envp, marked_execfn, is_cut, what);
 	check_arguments(block, what);
-	CHECK_U64(ea_promotion_finish(&block->stack), 0, "%s, again", what);
+	CHECK_U64(ea_promotion_finish(&block->stack, &marker), 0, "%s, again", what);
 	check_environment(block->stack.envp, original->envp, what);
 }
 
@@ -328,14 +378,15 @@ static void check_promoted(const struct original *original)
 static void promote(const struct original *original, const char *execfn,
 	const char *expected_execfn, int is_cut)
 {
+	const struct original kept = without_markers(original);
 	struct process process;
 
 	process_start(&process, original->envp, execfn);
 	ea_promotion_try(&process.block.stack, &process.settings);
 	CHECK_U64(shim_double.execs, 1, "not promoted: %s", shim_double.output);
 	if (shim_double.execs) {
-		check_promoted(original);
-		check_finish(&promoted, original, expected_execfn, execfn, is_cut);
+		check_promoted(&kept);
+		check_finish(&promoted, &kept, expected_execfn, execfn, is_cut);
 		process_block_free(&promoted);
 	}
 	process_end(&process);
@@ -348,6 +399,10 @@ TEST(promotion, there_and_back)
 	for (i = 0; i < COUNT_OF(originals); i++) {
 		promote(&originals[i], EXECFN, EXECFN, 0);
 		promote(&originals[i], EXECFN, EXECFN, 1);
+	}
+	for (i = 0; i < COUNT_OF(originals_with_foreign_markers); i++) {
+		promote(&originals_with_foreign_markers[i], EXECFN, EXECFN, 0);
+		promote(&originals_with_foreign_markers[i], EXECFN, EXECFN, 1);
 	}
 	for (i = 0; i < COUNT_OF(originals_of_new_glibc); i++)
 		promote(&originals_of_new_glibc[i], EXECFN, EXECFN, 0);
@@ -400,7 +455,7 @@ TEST(promotion, name_of_the_process)
 static void build_audited(struct process_block *block, const struct original *original,
 	const char *execfn)
 {
-	static const char *const marker[] = {"EXECALIGN_PROMOTED=0:0:", "EXECALIGN_PADDING="};
+	static const char *const marker[] = {"EXECALIGN_PROMOTED=u:0:", "EXECALIGN_PADDING="};
 	const char *envp[VARIABLES + 5] = {NULL};
 	struct ea_auxv auxv[AUXV_ENTRIES];
 	const char *audit = original->audit, *tunables = original->tunables;
@@ -447,6 +502,7 @@ TEST(promotion, back_from_an_audited_start)
 	size_t i;
 
 	shim_double_reset();
+	load_shim();
 	prctl(PR_GET_NAME, before);
 	prctl(PR_SET_NAME, "audited");
 	for (i = 0; i < COUNT_OF(originals); i++) {
@@ -466,16 +522,65 @@ TEST(promotion, without_arguments)
 	static char *const envp[] = {"LD_AUDIT=" SHIM, "GLIBC_TUNABLES=" TUNABLE "512", "A=1",
 		"EXECALIGN_PROMOTED=0:0:", "EXECALIGN_PADDING=", NULL};
 	static const char *const expected[] = {"A=1", NULL};
+	struct ea_promotion_marker found;
 	struct ea_auxv auxv[AUXV_ENTRIES];
 	struct process_block block;
 
+	shim_double_reset();
+	load_shim();
 	fill_auxv(auxv);
 	process_block_build(&block, envp + 5, envp, EXECFN, auxv);
-	CHECK_U64(ea_promotion_finish(&block.stack), 1, "finish");
+	CHECK_U64(ea_promotion_finish(&block.stack, &found), 1, "finish");
 	check_environment(block.stack.envp, expected, "no arguments");
 	check_auxv(&block.stack, EXECFN, "no arguments");
 	check_visible(&block, expected, NULL, 0, "no arguments");
 	process_block_free(&block);
+}
+
+/* Whatever there is: all markers go, and a list is only cut where its last item is ours. */
+TEST(promotion, what_is_not_ours_stays)
+{
+	static const struct {
+		char *const envp[VARIABLES];
+		const char *expected[VARIABLES];
+	} rows[] = {
+		{{"LD_AUDIT=/a.so", "GLIBC_TUNABLES=glibc.malloc.check=3", "EXECALIGN_PADDING=",
+			 "EXECALIGN_PROMOTED=0:0:"},
+			{"LD_AUDIT=/a.so", "GLIBC_TUNABLES=glibc.malloc.check=3"}},
+		{{"LD_AUDIT=" SHIM ":/b.so", "GLIBC_TUNABLES=" TUNABLE "512:glibc.malloc.check=3",
+			 "EXECALIGN_PADDING=", "EXECALIGN_PROMOTED=u:0:"},
+			{"LD_AUDIT=" SHIM ":/b.so",
+				"GLIBC_TUNABLES=" TUNABLE "512:glibc.malloc.check=3"}},
+		{{"LD_AUDIT=/a.so:/b.so", "GLIBC_TUNABLES=glibc.malloc.check=3:" TUNABLE "512",
+			 "EXECALIGN_PADDING=", "EXECALIGN_PROMOTED=0:0:"},
+			{"LD_AUDIT=/a.so:/b.so", "GLIBC_TUNABLES=glibc.malloc.check=3"}},
+		{{"LD_AUDIT=/a.so:" SHIM, "GLIBC_TUNABLES=", "EXECALIGN_PADDING=",
+			 "EXECALIGN_PROMOTED=0:0:"},
+			{"LD_AUDIT=/a.so", "GLIBC_TUNABLES="}},
+		{{"LD_AUDIT=", "EXECALIGN_PADDING=", "EXECALIGN_PROMOTED=0:0:"}, {"LD_AUDIT="}},
+		{{"EXECALIGN_PROMOTED=0:0:", "A=1", "EXECALIGN_PADDING=1", "EXECALIGN_PROMOTED=x",
+			 "LD_AUDIT=" SHIM, "B=2", "EXECALIGN_PADDING=2", "EXECALIGN_PADDING="},
+			{"A=1", "B=2"}},
+	};
+	struct ea_auxv auxv[AUXV_ENTRIES];
+	size_t i;
+
+	shim_double_reset();
+	load_shim();
+	fill_auxv(auxv);
+	for (i = 0; i < COUNT_OF(rows); i++) {
+		struct ea_promotion_marker found;
+		struct process_block block;
+		char what[32];
+
+		snprintf(what, sizeof(what), "row %zu", i);
+		process_block_build(&block, arguments, rows[i].envp, EXECFN, auxv);
+		CHECK_U64(ea_promotion_finish(&block.stack, &found), 1, "%s", what);
+		check_environment(block.stack.envp, rows[i].expected, what);
+		check_auxv(&block.stack, EXECFN, what);
+		check_visible(&block, rows[i].expected, NULL, 0, what);
+		process_block_free(&block);
+	}
 }
 
 TEST(promotion, a_marker_that_is_none_changes_nothing)
@@ -497,6 +602,11 @@ TEST(promotion, a_marker_that_is_none_changes_nothing)
 		"EXECALIGN_PROMOTED=0:18446744073709551616:/bin/x",
 		"EXECALIGN_PROMOTED=0:99999999999999999999:/bin/x",
 		"EXECALIGN_PROMOTED=99999999999999999999:0:/bin/x",
+		"EXECALIGN_PROMOTED=u",
+		"EXECALIGN_PROMOTED=u:",
+		"EXECALIGN_PROMOTED=u:0",
+		"EXECALIGN_PROMOTED=u0:0:",
+		"EXECALIGN_PROMOTED=uu:0:",
 		"EXECALIGN_PROMOTED2=0:0:",
 	};
 	struct ea_auxv auxv[AUXV_ENTRIES];
@@ -506,18 +616,20 @@ TEST(promotion, a_marker_that_is_none_changes_nothing)
 	for (i = 0; i < COUNT_OF(markers); i++) {
 		char *const envp[] = {"LD_AUDIT=/a.so:" SHIM, "GLIBC_TUNABLES=" TUNABLE "512",
 			(char *)markers[i], NULL};
-		struct ea_promotion_marker found = {77};
+		struct ea_promotion_marker found = {77, 77};
 		struct process_block block;
 		char *before;
 
 		process_block_build(&block, arguments, envp, EXECFN, auxv);
 		before = malloc(block.bytes);
 		memcpy(before, block.memory, block.bytes);
-		CHECK_U64(ea_promotion_find(block.stack.envp, &found), 0, "%s", markers[i]);
-		CHECK_U64(ea_promotion_finish(&block.stack), 0, "%s", markers[i]);
+		ea_promotion_find(block.stack.envp, &found);
+		CHECK(!found.is_set && !found.seccomp_filters, "%s", markers[i]);
+		found = (struct ea_promotion_marker){77, 77};
+		CHECK_U64(ea_promotion_finish(&block.stack, &found), 0, "%s", markers[i]);
 		CHECK(!memcmp(before, block.memory, block.bytes), "%s changed the stack",
 			markers[i]);
-		CHECK_U64(found.seccomp_filters, 77, "%s", markers[i]);
+		CHECK(!found.is_set && !found.seccomp_filters, "%s", markers[i]);
 		free(before);
 		process_block_free(&block);
 	}
@@ -533,21 +645,25 @@ TEST(promotion, marker)
 		{"EXECALIGN_PROMOTED=3:0:/bin/x", 3},
 		{"EXECALIGN_PROMOTED=12:4:name", 12},
 		{"EXECALIGN_PROMOTED=1:15:0123456789abcde/bin/x", 1},
+		/* `execalign run` has not tried the calls. */
+		{"EXECALIGN_PROMOTED=u:0:", -1},
+		{"EXECALIGN_PROMOTED=u:4:name/bin/x", -1},
 	};
 	size_t i;
 
 	for (i = 0; i < COUNT_OF(rows); i++) {
 		char *const envp[] = {"A=1", (char *)rows[i].marker, NULL};
-		struct ea_promotion_marker found = {77};
+		struct ea_promotion_marker found = {77, 77};
 
-		CHECK_U64(ea_promotion_find(envp, &found), 1, "%s", rows[i].marker);
+		ea_promotion_find(envp, &found);
+		CHECK_U64(found.is_set, 1, "%s", rows[i].marker);
 		CHECK_U64(found.seccomp_filters, rows[i].filters, "%s", rows[i].marker);
 	}
 }
 
 TEST(promotion, marker_tells_the_filters)
 {
-	struct ea_promotion_marker found = {77};
+	struct ea_promotion_marker found = {77, 77};
 	struct process process;
 
 	process_start(&process, originals[0].envp, EXECFN);
@@ -557,7 +673,13 @@ TEST(promotion, marker_tells_the_filters)
 	CHECK_U64(shim_double.execs, 1, "not promoted: %s", shim_double.output);
 	if (!shim_double.execs)
 		return;
-	CHECK_U64(ea_promotion_find(promoted.stack.envp, &found), 1, "no marker");
+	CHECK_U64(shim_double.seccomp_must_try, 1, "EXECALIGN_PROMOTE=always");
+	ea_promotion_find(promoted.stack.envp, &found);
+	CHECK_U64(found.is_set, 1, "no marker");
+	CHECK_U64(found.seccomp_filters, 5, "filters");
+	found = (struct ea_promotion_marker){77, 77};
+	CHECK_U64(ea_promotion_finish(&promoted.stack, &found), 1, "finish");
+	CHECK_U64(found.is_set, 1, "finish");
 	CHECK_U64(found.seccomp_filters, 5, "filters");
 	process_block_free(&promoted);
 }
@@ -565,9 +687,15 @@ TEST(promotion, marker_tells_the_filters)
 /* The static TLS of a start-up library, and what its alignment may cost, is asked for. */
 TEST(promotion, static_tls)
 {
-	static const char *const tunables[] = {"GLIBC_TUNABLES=" TUNABLE "559",
-		"GLIBC_TUNABLES=" TUNABLE "1000:" TUNABLE "1047"};
-	char *const rows[][2] = {{NULL}, {"GLIBC_TUNABLES=" TUNABLE "1000", NULL}};
+	/* 40 bytes and twice 7 on top. */
+	static const char *const tunables[] = {"GLIBC_TUNABLES=" TUNABLE "566",
+		"GLIBC_TUNABLES=" TUNABLE "1000:" TUNABLE "1054",
+		"GLIBC_TUNABLES=" TUNABLE "0x3e8:" TUNABLE "1054",
+		"GLIBC_TUNABLES=" TUNABLE "01750:" TUNABLE "1054",
+		"GLIBC_TUNABLES=" TUNABLE "no:" TUNABLE "566"};
+	char *const rows[][2] = {{NULL}, {"GLIBC_TUNABLES=" TUNABLE "1000", NULL},
+		{"GLIBC_TUNABLES=" TUNABLE "0x3e8", NULL},
+		{"GLIBC_TUNABLES=" TUNABLE "01750", NULL}, {"GLIBC_TUNABLES=" TUNABLE "no", NULL}};
 	char path[] = "/tmp/execalign-unit-XXXXXX";
 	int fd = mkstemp(path);
 	struct elf_file elf;
@@ -582,7 +710,7 @@ TEST(promotion, static_tls)
 		struct process process;
 
 		process_start(&process, (const char *const *)rows[i], EXECFN);
-		process.maps[1].l_next = &library;
+		maps[1].l_next = &library;
 		/* Not ld.so's and not misplaced; whether it is makes no difference here. */
 		ea_promotion_try(&process.block.stack, &process.settings);
 		process_end(&process);
@@ -594,6 +722,144 @@ TEST(promotion, static_tls)
 	}
 	close(fd);
 	unlink(path);
+}
+
+#if defined(__x86_64__)
+#define TCB_ALIGN_BYTES 64
+#else
+#define TCB_ALIGN_BYTES 16
+#endif
+
+/* glibc starts no library under an auditor that is aligned beyond the thread pointer and main. */
+TEST(promotion, alignment_of_static_tls)
+{
+	static const struct {
+		uint64_t main_align_bytes, align_bytes;
+		uint64_t expected_bytes; /* UINT64_MAX: none, a reason */
+	} rows[] = {
+		{0, 0, 40},
+		{0, 1, 40},
+		{1, 8, 54},
+		{0, TCB_ALIGN_BYTES, 40 + 2 * (TCB_ALIGN_BYTES - 1)},
+		{0, 2 * TCB_ALIGN_BYTES, UINT64_MAX},
+		{TCB_ALIGN_BYTES / 2, 2 * TCB_ALIGN_BYTES, UINT64_MAX},
+		{4096, 4096, 40 + 2 * 4095},
+		{4096, 64, 40 + 2 * 63},
+		{4096, 8192, UINT64_MAX},
+	};
+	struct link_map vdso = {.l_name = (char *)"linux-vdso.so.1"};
+	struct link_map library = {.l_name = (char *)"/nonexistent/libtls.so"};
+	struct ea_startup startup = {.main_map = maps};
+	struct elf_file elf;
+	uint64_t bytes;
+	size_t i;
+
+	CHECK_U64(ea_geometry(MACHINE, 4096, &startup.geometry), 0, "geometry");
+	for (i = 0; i < COUNT_OF(rows); i++) {
+		const char *reason;
+
+		shim_double_reset();
+		load_shim();
+		maps[1].l_next = &vdso;
+		vdso.l_next = &library;
+		elf_library(&elf, MACHINE);
+		elf.phdrs[LIBRARY_TLS].p_align = rows[i].align_bytes;
+		shim_double_serve(library.l_name, &elf, sizeof(elf), elf.file_bytes);
+		reason = ea_startup_tls(&startup, rows[i].main_align_bytes, &bytes);
+		CHECK_U64(!reason, rows[i].expected_bytes != UINT64_MAX, "row %zu", i);
+		if (!reason)
+			CHECK_U64(bytes, rows[i].expected_bytes, "row %zu", i);
+	}
+	/* Headers that cannot be read. */
+	shim_double_reset();
+	load_shim();
+	CHECK(!ea_startup_tls(&startup, 0, &bytes), "the vdso has no file");
+	maps[1].l_next = &library;
+	library.l_next = NULL;
+	CHECK(ea_startup_tls(&startup, 0, &bytes), "no file");
+	shim_double_serve(library.l_name, "#!/bin/sh", 9, 4096);
+	CHECK(ea_startup_tls(&startup, 0, &bytes), "no ELF file");
+}
+
+/* A tracer would meet an exec that it does not expect, unless the user wants it. */
+TEST(promotion, traced)
+{
+	static const struct {
+		enum ea_promote promote;
+		const char *status;
+		const char *logged;
+	} rows[] = {
+		{EA_PROMOTE_AUTO, "TracerPid:\t0\nSeccomp:\t0\n", "exec was refused"},
+		{EA_PROMOTE_AUTO, "TracerPid:\t77\nSeccomp:\t0\n", "the process is being traced"},
+		{EA_PROMOTE_ALWAYS, "TracerPid:\t77\nSeccomp:\t0\n", "exec was refused"},
+		/* What /proc does not tell is not held against it. */
+		{EA_PROMOTE_AUTO, "", "exec was refused"},
+	};
+	struct link_map library = {.l_name = (char *)"/nonexistent/library.so", .l_addr = 0x1000};
+	struct elf_file elf;
+	size_t i;
+
+	elf_library(&elf, MACHINE);
+	for (i = 0; i < COUNT_OF(rows); i++) {
+		struct process process;
+
+		process_start(&process, originals[1].envp, EXECFN);
+		shim_double.on_exec = NULL;
+		/* Misplaced, so that there is something to gain. */
+		shim_double_serve(library.l_name, &elf, sizeof(elf), elf.file_bytes);
+		maps[1].l_next = &library;
+		shim_double_serve(EA_STATUS_OF_THREAD, rows[i].status, strlen(rows[i].status),
+			strlen(rows[i].status));
+		process.settings.promote = rows[i].promote;
+		process.settings.block_bytes = 64 * EA_KIB;
+		ea_promotion_try(&process.block.stack, &process.settings);
+		process_end(&process);
+		CHECK(strstr(shim_double.output, rows[i].logged), "row %zu: %s", i,
+			shim_double.output);
+		CHECK_U64(shim_double.execs, !strcmp(rows[i].logged, "exec was refused"),
+			"row %zu", i);
+		CHECK_U64(shim_double.seccomp_must_try, rows[i].promote == EA_PROMOTE_ALWAYS,
+			"row %zu", i);
+	}
+}
+
+/* glibc from 2.39 on ignores all of a malformed string. */
+TEST(promotion, malformed_tunables)
+{
+	static const struct {
+		const char *variable;
+		int is_malformed;
+	} rows[] = {
+		{"GLIBC_TUNABLES=", 0},
+		{"GLIBC_TUNABLES=a.b=1", 0},
+		{"GLIBC_TUNABLES=a.b=1:c.d=2", 0},
+		{"GLIBC_TUNABLES=a.b=", 0},
+		/* With ours behind them, glibc passes over these. */
+		{"GLIBC_TUNABLES=a.b", 0},
+		{"GLIBC_TUNABLES=a.b=1:c.d", 0},
+		{"GLIBC_TUNABLES=a.b=1:", 0},
+		{"GLIBC_TUNABLES=a.b=1=2", 1},
+		{"GLIBC_TUNABLES=a.b:c.d=2", 1},
+		{"GLIBC_TUNABLES=a.b=1=2:c.d=3", 1},
+		{"GLIBC_TUNABLES=a.b=1:c.d=2=3", 1},
+		{"GLIBC_TUNABLES=a.b=1::c.d=2", 1},
+		{"GLIBC_TUNABLES=:a.b=1", 1},
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(rows); i++) {
+		const char *const envp[] = {rows[i].variable, NULL};
+		struct process process;
+
+		process_start(&process, envp, EXECFN);
+		shim_double.on_exec = NULL;
+		ea_promotion_try(&process.block.stack, &process.settings);
+		process_end(&process);
+		CHECK_U64(shim_double.execs, !rows[i].is_malformed, "%s", rows[i].variable);
+		CHECK(!rows[i].is_malformed ||
+				strstr(shim_double.output, "\"GLIBC_TUNABLES is malformed\""),
+			"%s: %s", rows[i].variable, shim_double.output);
+	}
 }
 
 /* struct obstacle - a change to a process that could be promoted, and what is then logged */
@@ -624,12 +890,12 @@ static void put_auditor(struct process *process)
 
 static void put_path_with_colon(struct process *process)
 {
-	process->maps[1].l_name = (char *)"/opt/a:b/libexecalign.so";
+	maps[1].l_name = (char *)"/opt/a:b/libexecalign.so";
 }
 
 static void put_bare_name(struct process *process)
 {
-	process->maps[1].l_name = (char *)"libexecalign.so";
+	maps[1].l_name = (char *)"libexecalign.so";
 }
 
 static void put_filter(struct process *process)
@@ -648,14 +914,16 @@ static void put_other_count(struct process *process)
 	ea_auxv_find(process->block.stack.auxv, AT_PHNUM)->value++;
 }
 
-static void put_program_under_way(struct process *process)
-{
-	shim_environ = process->block.stack.envp;
-}
-
 static void put_no_shim(struct process *process)
 {
-	process->maps[1].l_ld = NULL;
+	maps[1].l_ld = NULL;
+}
+
+static void put_unreadable_library(struct process *process)
+{
+	static struct link_map library = {.l_name = (char *)"/nonexistent/library.so"};
+
+	maps[1].l_next = &library;
 }
 
 static void put_no_memory(struct process *process)
@@ -688,8 +956,12 @@ static const struct obstacle obstacles[] = {
 		"result=declined reason=\"/proc/self/exe is not this program: started as ld.so "
 		"PROGRAM, or emulated\"\n",
 		put_other_count},
-	{"under way", "", put_program_under_way},
-	{"not in the list", "", put_no_shim},
+	{"unreadable library",
+		"result=declined reason=\"cannot tell the static TLS of a library\"\n",
+		put_unreadable_library},
+	{"not in the list",
+		"result=declined reason=\"the shim's path cannot be named in LD_AUDIT\"\n",
+		put_no_shim},
 	{"memory", "result=failed reason=\"no memory for the environment\"\n", put_no_memory},
 	{"exec", "result=failed reason=\"exec was refused\" errno=1\n", put_nothing},
 };

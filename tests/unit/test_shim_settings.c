@@ -2,6 +2,8 @@
 /*
  * test_shim_settings.c - shim/settings.h: accepted values, what becomes of others, ALLOW and DENY
  */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -125,7 +127,9 @@ TEST(settings, strings)
 		{"EXECALIGN_LOG=/tmp/a b", "/tmp/a b", NULL, NULL},
 		{"EXECALIGN_LOG=", NULL, NULL, NULL},
 		{"EXECALIGN_ALLOW=libz*", NULL, "libz*", NULL},
+		{"EXECALIGN_ALLOW=", NULL, NULL, NULL},
 		{"EXECALIGN_DENY=*", NULL, NULL, "*"},
+		{"EXECALIGN_DENY=", NULL, NULL, NULL},
 	};
 	struct ea_settings settings;
 	size_t i;
@@ -143,6 +147,80 @@ TEST(settings, strings)
 					  : !actual[j],
 				"%s: string %zu", rows[i].variable, j);
 		CHECK_U64(shim_double.writes, 0, "%s", rows[i].variable);
+	}
+}
+
+/* Programs that set their title write over their environment. */
+TEST(settings, strings_are_copies)
+{
+	char log[] = "EXECALIGN_LOG=/tmp/log", allow[] = "EXECALIGN_ALLOW=libz*",
+	     deny[] = "EXECALIGN_DENY=libx*";
+	char *const envp[] = {log, allow, deny, NULL};
+	struct ea_settings settings;
+
+	shim_double_reset();
+	memset(&settings, 0xff, sizeof(settings));
+	ea_settings_read(&settings, envp, 1);
+	memset(log, '#', sizeof(log) - 1);
+	memset(allow, '#', sizeof(allow) - 1);
+	memset(deny, '#', sizeof(deny) - 1);
+	CHECK(settings.log && !strcmp(settings.log, "/tmp/log"), "log");
+	CHECK(settings.allow && !strcmp(settings.allow, "libz*"), "allow");
+	CHECK(settings.deny && !strcmp(settings.deny, "libx*"), "deny");
+	CHECK(ea_settings_allow(&settings, "/usr/lib/libz.so"), "libz");
+	CHECK(!ea_settings_allow(&settings, "/usr/lib/libx.so"), "libx");
+}
+
+static char *put_variable(char *variable, const char *name, size_t bytes)
+{
+	sprintf(variable, "%s=", name);
+	memset(variable + strlen(variable) + 1, '\0', bytes);
+	memset(variable + strlen(variable), '*', bytes);
+	return variable;
+}
+
+/* The texts with their ends fit together, or nothing is allowed and one line says so. */
+TEST(settings, long_strings)
+{
+	static const struct {
+		size_t log_bytes, allow_bytes, deny_bytes;
+		int fits;
+	} rows[] = {
+		{0, EA_SETTINGS_TEXT_BYTES - 1, 0, 1},
+		{0, EA_SETTINGS_TEXT_BYTES, 0, 0},
+		{0, 0, EA_SETTINGS_TEXT_BYTES, 0},
+		{0, 10 * EA_SETTINGS_TEXT_BYTES, 0, 0},
+		{6, EA_SETTINGS_TEXT_BYTES - 8, 0, 1},
+		{6, EA_SETTINGS_TEXT_BYTES - 7, 0, 0},
+		{6, 500, EA_SETTINGS_TEXT_BYTES - 509, 1},
+		{6, 500, EA_SETTINGS_TEXT_BYTES - 508, 0},
+		{6, EA_SETTINGS_TEXT_BYTES, EA_SETTINGS_TEXT_BYTES, 0},
+	};
+	static char texts[3][11 * EA_SETTINGS_TEXT_BYTES];
+	struct ea_settings settings;
+	size_t i;
+	int complain;
+
+	for (i = 0; i < 2 * COUNT_OF(rows); i++) {
+		size_t row = i / 2;
+		char *const envp[] = {
+			put_variable(texts[0], "EXECALIGN_LOG", rows[row].log_bytes),
+			put_variable(texts[1], "EXECALIGN_ALLOW", rows[row].allow_bytes),
+			put_variable(texts[2], "EXECALIGN_DENY", rows[row].deny_bytes), NULL};
+
+		complain = i % 2;
+		shim_double_reset();
+		memset(&settings, 0xff, sizeof(settings));
+		ea_settings_read(&settings, envp, complain);
+		CHECK_U64(!settings.allows_nothing, rows[row].fits, "row %zu", row);
+		CHECK_U64(ea_settings_allow(&settings, "/usr/lib/libz.so"),
+			rows[row].fits && !rows[row].deny_bytes, "row %zu", row);
+		CHECK(!rows[row].log_bytes ||
+				(settings.log && strlen(settings.log) == rows[row].log_bytes),
+			"row %zu: the log", row);
+		CHECK_U64(shim_double.writes, complain && !rows[row].fits, "row %zu", row);
+		CHECK(!shim_double.writes || strstr(shim_double.output, "too long together"),
+			"row %zu: %s", row, shim_double.output);
 	}
 }
 
@@ -184,7 +262,6 @@ TEST(settings, allow_and_deny)
 		int expected;
 	} rows[] = {
 		{NULL, NULL, z, 1},
-		{"", "", z, 1},
 		{"libz3.so.4", NULL, z, 1},
 		{"libz3.so", NULL, z, 0},
 		{"libz3*", NULL, z, 1},
@@ -327,4 +404,46 @@ TEST(log, a_line_is_cut)
 	CHECK_U64(shim_double.output_bytes, EA_LOG_LINE_BYTES, "cut");
 	CHECK(strchr(shim_double.output, '\n') == shim_double.output + EA_LOG_LINE_BYTES - 1,
 		"not one line");
+}
+
+static int is_pending(int number)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigpending(&set);
+	return sigismember(&set, number);
+}
+
+/* Nobody reads the pipe, or the file may not grow: the line is lost, and nothing else. */
+TEST(log, a_line_that_cannot_be_written)
+{
+	static const int numbers[] = {SIGPIPE, SIGXFSZ};
+	static const struct timespec no_time = {0, 0};
+	size_t i;
+	int was_pending;
+
+	for (i = 0; i < 2 * COUNT_OF(numbers); i++) {
+		int number = numbers[i / 2];
+		sigset_t set, old_mask, mask;
+
+		was_pending = i % 2;
+		shim_double_reset();
+		shim_double.write_signal = number;
+		sigemptyset(&set);
+		sigaddset(&set, number);
+		if (was_pending) {
+			sigprocmask(SIG_BLOCK, &set, &old_mask);
+			raise(number);
+		}
+		ea_log_complain("a line");
+		CHECK_U64(shim_double.writes, 1, "signal %d", number);
+		CHECK_U64(is_pending(number), was_pending, "signal %d: pending", number);
+		sigprocmask(SIG_BLOCK, NULL, &mask);
+		CHECK_U64(sigismember(&mask, number), was_pending, "signal %d: mask", number);
+		if (was_pending) {
+			sigtimedwait(&set, NULL, &no_time);
+			sigprocmask(SIG_SETMASK, &old_mask, NULL);
+		}
+	}
 }

@@ -229,6 +229,50 @@ TEST(text, number_that_does_not_fit)
 		CHECK_U64(ea_parse_number(texts[i], NULL), UINT64_MAX, "%s", texts[i]);
 }
 
+TEST(text, number_as_c_writes_it)
+{
+	static const struct {
+		const char *text;
+		uint64_t expected;
+	} rows[] = {
+		{"0", 0},
+		{"31", 31},
+		{"0x1f", 31},
+		{"0X1F", 31},
+		{"0xDeadBeef", 0xdeadbeef},
+		{"037", 31},
+		{"00", 0},
+		{"0x0", 0},
+		{"1000:rest", 1000},
+		{"0x3e8:rest", 1000},
+		{"01750:rest", 1000},
+		/* The first that is no digit ends it. */
+		{"0x1g", 1},
+		{"0189", 1},
+		{"08", 0},
+		{"12a", 12},
+		{"1x2", 1},
+		{"18446744073709551614", UINT64_MAX - 1},
+		{"0xfffffffffffffffe", UINT64_MAX - 1},
+		{"01777777777777777777776", UINT64_MAX - 1},
+		/* None, or too large. */
+		{"", UINT64_MAX},
+		{"x1f", UINT64_MAX},
+		{"0x", UINT64_MAX},
+		{"0xg", UINT64_MAX},
+		{"-1", UINT64_MAX},
+		{" 1", UINT64_MAX},
+		{"a", UINT64_MAX},
+		{"18446744073709551616", UINT64_MAX},
+		{"0x10000000000000000", UINT64_MAX},
+		{"02000000000000000000000", UINT64_MAX},
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(rows); i++)
+		CHECK_U64(ea_parse_c_number(rows[i].text), rows[i].expected, "'%s'", rows[i].text);
+}
+
 TEST(text, numbers_survive_a_round_trip)
 {
 	struct prng prng = {2};

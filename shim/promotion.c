@@ -8,6 +8,7 @@
 #include "log.h"
 #include "object.h"
 #include "promotion.h"
+#include "record_reader.h"
 #include "seccomp.h"
 #include "startup.h"
 #include "status.h"
@@ -326,12 +327,33 @@ static uint64_t main_tls_align_bytes(struct ea_auxv *auxv)
 	return 0;
 }
 
+/* Is process @pid the command execalign, by its name? Its report handles an exec well. */
+static int is_our_command(uint64_t pid)
+{
+	struct ea_record_reader reader;
+	char path[40];
+	char name[NAME_BYTES];
+	struct ea_text text = {path, sizeof(path) - 1, 0};
+	int is_ours;
+
+	ea_text_add(&text, "/proc/");
+	ea_text_add_number(&text, pid);
+	ea_text_add(&text, "/comm");
+	path[text.length] = '\0';
+	if (ea_record_open(&reader, path, '\n'))
+		return 0;
+	is_ours = ea_record_next(&reader, name, sizeof(name), NULL) && ea_streq(name, "execalign");
+	ea_record_close(&reader);
+	return is_ours;
+}
+
 /* A tracer would meet an exec that it did not expect; not every one can handle that. */
 static int is_traced(void)
 {
 	struct ea_status status;
 
-	return !ea_status_read(EA_STATUS_OF_THREAD, &status) && status.tracer;
+	return !ea_status_read(EA_STATUS_OF_THREAD, &status) && status.tracer &&
+	       !is_our_command(status.tracer);
 }
 
 /* What the user's settings and the surroundings say against a promotion, or NULL. */

@@ -35,10 +35,10 @@ run audit sh "$TMP/commands.sh"
 same audit
 [ "$(wc -l <"$TMP/plain.out")" = 625 ] || fail "the script wrote $(wc -l <"$TMP/plain.out") lines"
 
-need strace
-for program in /bin/true /bin/echo /usr/bin/env; do
-	strace -o "$TMP/strace" -e trace=execve -E LD_PRELOAD="$SHIM" "$program" >/dev/null ||
-		skip "strace cannot trace here"
-	count=$(grep -c '^execve' "$TMP/strace")
-	[ "$count" = 1 ] || fail "$program was executed $count times: $(cat "$TMP/strace")"
+# What has nothing to gain is not executed a second time; what has is.
+for program in /bin/true /bin/echo /usr/bin/env /usr/bin/sort; do
+	env "EXECALIGN_LOG=$TMP/log" LD_PRELOAD="$SHIM" "$program" </dev/null >/dev/null
 done
+! grep 'event=promotion result=done' "$TMP/log" || fail "a program with nothing to gain was promoted"
+env "EXECALIGN_LOG=$TMP/log" LD_PRELOAD="$SHIM" "$FIXTURES/app" call >/dev/null
+grep -q 'event=promotion result=done' "$TMP/log" || fail "no promotion where there is something to gain"

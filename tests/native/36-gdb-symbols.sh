@@ -32,8 +32,11 @@ debug
 check plain
 debug -ex "set environment LD_AUDIT=$SHIM"
 check audit
+# A traced process does not promote itself unless it is told to; gdb follows it then.
 debug -ex "set environment LD_PRELOAD=$SHIM"
 check preload
+debug -ex "set environment LD_PRELOAD=$SHIM" -ex 'set environment EXECALIGN_PROMOTE=always'
+check promoted
 # gdb itself under the shim, too: the debugged program inherits it.
 export LD_PRELOAD=$SHIM
 debug

@@ -57,6 +57,59 @@ cli 0 run true
 said err "execalign: EXECALIGN: is set to 'off'"
 cli_prefix=()
 
+# --- Under the auditor from the start: two copies of the shim and no second execution
+# starts COPIES VARIABLES... - CMD sees these variables, LD_PRELOAD, and no others of ours
+starts() {
+	local copies=$1
+	shift
+	cli_prefix=(env EXECALIGN_LOG="$TMP/starts.log" "$@")
+	rm -f "$TMP/starts.log"
+	cli 0 run -- env
+	[ "$(added)" = "$(printf '%s\n' "$@" "EXECALIGN_LOG=$TMP/starts.log" "LD_PRELOAD=$shim_found" |
+		grep -v ^EXECALIGN_P | sort)" ] || fail "with $*: environment: $(added)"
+	cli 0 run -- cat /proc/self/maps
+	[ "$(grep -c 'r-xp.*/libexecalign\.so$' "$TMP/out")" = "$copies" ] ||
+		fail "with $*: not $copies copies of the shim: $(cat "$TMP/out")"
+	cli_prefix=()
+}
+starts 2
+starts 2 EXECALIGN_PADDING=x EXECALIGN_PROMOTED=9:0:
+starts 2 GLIBC_TUNABLES=glibc.malloc.check=0
+starts 2 GLIBC_TUNABLES=glibc.rtld.optional_static_tls=0x800
+# What glibc may refuse as a whole is not added to; cat has nothing to gain from a promotion.
+starts 1 GLIBC_TUNABLES=glibc.malloc.check=0=0
+starts 1 GLIBC_TUNABLES=glibc.malloc.check=0::glibc.malloc.perturb=0
+# Static TLS that glibc refuses under any auditor, since nothing else is aligned so far.
+gcc -shared -fPIC -o "$TMP/libaligned.so" -x c - <<-'END'
+	__thread char tls[64] __attribute__((aligned(4096), tls_model("initial-exec")));
+	int misalignment(void) { return (unsigned long)tls % 4096; }
+END
+echo 'int misalignment(void); int main(void) { return misalignment(); }' |
+	gcc -o "$TMP/aligned" -x c - -L"$TMP" -laligned -Wl,-rpath,"$TMP"
+cli 0 run -- "$TMP/aligned"
+# A filter that is inherited, too; one of the program's own leaves only the preloaded copy.
+for how in inherited own; do
+	cli_prefix=("$FIXTURES/seccomp_run" allow)
+	[ $how = own ] || cli_prefix+=(/bin/sh -c '"$@"; exit $?' sh)
+	cli 0 run -- env
+	[ "$(added)" = "LD_PRELOAD=$shim_found" ] || fail "$how filter: environment: $(added)"
+	cli 0 run -- cat /proc/self/maps
+	[ "$(grep -c 'r-xp.*/libexecalign\.so$' "$TMP/out")" = "$([ $how = own ] && echo 1 || echo 2)" ] ||
+		fail "$how filter: $(cat "$TMP/out")"
+	cli_prefix=()
+done
+# An auditor whose path begins with the shim's is another one.
+mkdir "$TMP/beside"
+cp "$CLI" "$SHIM" "$TMP/beside/"
+cp "$FIXTURES/other_auditor.so" "$TMP/beside/libexecalign.so.other"
+cli_prefix=(env LD_AUDIT="$TMP/beside/libexecalign.so.other")
+built=$CLI
+CLI=$TMP/beside/execalign
+cli 0 run -- cat /proc/self/maps
+[ "$(grep -c 'r-xp.*/libexecalign\.so$' "$TMP/out")" = 2 ] || fail "another auditor is taken for the shim"
+CLI=$built
+cli_prefix=()
+
 # --- The log
 mkdir "$TMP/elsewhere"
 (

@@ -26,6 +26,11 @@ if [ -e $thp/enabled ]; then
 fi
 if bits=$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null); then
 	expect "$(check aslr) | .values.mmap_rnd_bits" "$bits"
+	if [ "$(uname -m)" = x86_64 ]; then
+		# As many 2 MiB boundaries as the kernel reaches, or the shim's random shift of 2^17.
+		expect "$(check aslr) | .values.placed_bits" $((bits - 9 > 17 ? bits - 9 : 17))
+		expect "$(check aslr) | .status" "$([ "$bits" -lt 32 ] && echo limits || echo ok)"
+	fi
 	expect "$(check aslr) | .values.block_cost_bits" \
 		"$(echo "l($((2 << 20)) / $page_bytes) / l(2) + 0.5" | bc -l 2>/dev/null | cut -d. -f1 || echo 9)"
 else

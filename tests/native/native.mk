@@ -62,13 +62,16 @@ $(LIBRARY_FILES): $(FIXTURES)/lib%.so: $(FIXTURE_SOURCES)/make_library.sh tests/
 	CC=gcc $(FIXTURE_SOURCES)/make_library.sh $@ $(LIBRARY_$*)
 
 # Programs: plain, with an eligible library, or built in a way of their own.
-PLAIN := inherit exit_maps starts evict cli_map seccomp_run fexec threads mmap_exec $(if \
-	$(filter x86_64%,$(shell uname -m)),fail_shim_syscall)
+PLAIN := inherit starts evict cli_map seccomp_run fexec threads mmap_exec \
+	noload_last hugetlb_exec small_stack thread_filter simple_tracer upset_probes title
+TRACING := exit_maps $(if $(filter x86_64%,$(shell uname -m)),fail_shim_syscall)
 WITH_TEXT := app state fork_spawn
 SANITIZED := asan ubsan tsan asan-clang
-PROGRAMS := $(PLAIN) $(WITH_TEXT) $(SANITIZED) many layouts tls jemalloc static mmap_exec-musl
+PROGRAMS := $(PLAIN) $(TRACING) $(WITH_TEXT) $(SANITIZED) many layouts tls tls128 tsan_reuse \
+	jemalloc static mmap_exec-musl
 PROGRAM_FILES := $(PROGRAMS:%=$(FIXTURES)/%)
-EXTRA_FILES := $(FIXTURES)/libtls4k.so $(FIXTURES)/other_auditor.so $(FIXTURES)/other_preload.so
+EXTRA_FILES := $(FIXTURES)/libtls4k.so $(FIXTURES)/other_auditor.so $(FIXTURES)/other_preload.so \
+	$(FIXTURES)/libtls128.so $(FIXTURES)/closing_auditor.so $(FIXTURES)/counting_preload.so
 
 # make takes a bare parenthesis for its own.
 open := (
@@ -81,6 +84,11 @@ $(PLAIN:%=$(FIXTURES)/%): $(FIXTURES)/%: $(FIXTURE_SOURCES)/%.c | $(BUILD)/deps/
 	@mkdir -p $(@D)
 	$(FIXTURE_CC) -o $@ $<
 
+$(TRACING:%=$(FIXTURES)/%): $(FIXTURES)/%: $(FIXTURE_SOURCES)/%.c \
+		$(FIXTURE_SOURCES)/traced_child.c $(FIXTURE_SOURCES)/traced_child.h | $(BUILD)/deps/native
+	@mkdir -p $(@D)
+	$(FIXTURE_CC) -o $@ $(filter %.c,$^)
+
 $(WITH_TEXT:%=$(FIXTURES)/%): $(FIXTURES)/%: $(FIXTURE_SOURCES)/%.c $(FIXTURES)/libtext5m.so \
 		$(FIXTURES)/libtext10m.so
 	$(FIXTURE_CC) -o $@ $< -ltext5m $(if $(filter app,$*),-ltext10m)
@@ -91,12 +99,15 @@ $(FIXTURES)/many: $(FIXTURE_SOURCES)/many_main.c $(MANY:%=$(FIXTURES)/lib%.so)
 $(FIXTURES)/layouts: $(FIXTURE_SOURCES)/layouts_main.c $(LAYOUTS:%=$(FIXTURES)/lib%.so)
 	$(FIXTURE_CC) '-DLAYOUTS=$(LAYOUTS:%=X$(open)%$(close))' -o $@ $< $(LAYOUTS:%=-l%)
 
-$(FIXTURES)/libtls4k.so: $(FIXTURE_SOURCES)/tls_library.c | $(BUILD)/deps/native
+$(FIXTURES)/libtls4k.so $(FIXTURES)/libtls128.so: $(FIXTURES)/libtls%.so: \
+		$(FIXTURE_SOURCES)/tls_library.c | $(BUILD)/deps/native
 	@mkdir -p $(@D)
-	$(FIXTURE_CC) -shared -fPIC -Wno-missing-prototypes -o $@ $<
+	$(FIXTURE_CC) $(if $(filter 128,$*),-DTLS_ALIGN_BYTES=128) -shared -fPIC \
+		-Wno-missing-prototypes -o $@ $<
 
-$(FIXTURES)/tls: $(FIXTURE_SOURCES)/tls_main.c $(FIXTURES)/libtls4k.so $(FIXTURES)/libtext5m.so
-	$(FIXTURE_CC) -o $@ $< -ltls4k -ltext5m
+$(FIXTURES)/tls $(FIXTURES)/tls128: $(FIXTURE_SOURCES)/tls_main.c $(FIXTURES)/libtls4k.so \
+		$(FIXTURES)/libtls128.so $(FIXTURES)/libtext5m.so
+	$(FIXTURE_CC) -o $@ $< $(if $(filter %tls128,$@),-ltls128,-ltls4k) -ltext5m
 
 $(FIXTURES)/jemalloc: $(FIXTURE_SOURCES)/jemalloc_main.c $(FIXTURES)/libtext5m.so
 	$(FIXTURE_CC) -o $@ $< -l:libjemalloc.so.2 -ltext5m
@@ -112,7 +123,12 @@ $(FIXTURES)/asan-clang: SANITIZE = $(FIXTURE_CLANG) -fsanitize=address
 $(SANITIZED:%=$(FIXTURES)/%): $(FIXTURE_SOURCES)/sanitize_main.c $(FIXTURES)/libtext5m.so
 	$(SANITIZE) -o $@ $< -ltext5m
 
-$(FIXTURES)/other_auditor.so $(FIXTURES)/other_preload.so: $(FIXTURES)/%.so: \
+$(FIXTURES)/tsan_reuse: $(FIXTURE_SOURCES)/tsan_reuse.c | $(BUILD)/deps/native
+	@mkdir -p $(@D)
+	$(FIXTURE_CC) -fsanitize=thread -o $@ $<
+
+OTHERS := other_auditor other_preload closing_auditor counting_preload
+$(OTHERS:%=$(FIXTURES)/%.so): $(FIXTURES)/%.so: \
 		$(FIXTURE_SOURCES)/%.c | $(BUILD)/deps/native
 	@mkdir -p $(@D)
 	$(FIXTURE_CC) -shared -fPIC -Wno-missing-prototypes -o $@ $<

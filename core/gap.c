@@ -242,6 +242,9 @@ static int is_trusted(
 {
 	if (request->remainder_bytes && !(start & (request->block_bytes - 1)))
 		return 0;
+	/* An address that ld.so asks for may become free again. */
+	if (request->hint)
+		return 0;
 	return gap->direction == EA_GAP_TOP_DOWN && start < gap->frontier;
 }
 

@@ -17,7 +17,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 [ -e "${1-}/libexecalign.so" ] || usage "${1-no directory}: not built there; run make bench-startup"
 build=$(cd "$1" && pwd)
 shift
-rounds=100
+rounds=60
 json=
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -72,7 +72,7 @@ measure() {
 
 	[ "$3" = - ] || interval="[$3, $4]"
 	[ "$6" = - ] || goal="goal <= $6: $7"
-	say '  %-48s %9s %-5s %-18s %s\n' "$1" "$2" "$5" "$interval" "$goal"
+	say '  %-52s %9s %-5s %-18s %s\n' "$1" "$2" "$5" "$interval" "$goal"
 	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$@" >>"$scratch/measures"
 }
 

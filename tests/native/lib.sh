@@ -15,7 +15,7 @@
 set -euo pipefail
 
 # The scenario alone decides what is set.
-unset "${!LD_@}" GLIBC_TUNABLES MALLOC_PERTURB_
+unset "${!LD_@}" GLIBC_TUNABLES MALLOC_PERTURB_ TRACER_IS_SEEN
 ea_shim=${EXECALIGN_SHIM:-}
 unset "${!EXECALIGN_@}"
 export LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
@@ -78,9 +78,9 @@ trap 'rm -rf "${cleanup_list[@]}"' EXIT
 	fail "there are no fixtures in $FIXTURES; build them first (make fixtures)"
 
 # exit_maps hides from the program that it is traced. Where it cannot, the shim is told to promote all
-# the same, in every mode, so that the environments stay equal.
+# the same (run), in every mode, so that the environments stay equal.
 if ! "$FIXTURES/exit_maps" "$TMP/unseen" true 2>/dev/null; then
-	export TRACER_IS_SEEN=1 EXECALIGN_PROMOTE=always
+	export TRACER_IS_SEEN=1
 fi
 
 # aligns FILE - does its filesystem give large mappings aligned addresses? Three in a row are no
@@ -156,6 +156,10 @@ run() {
 	*) fail "no such mode: $mode" ;;
 	esac
 	[ -z "$run_keeps_maps" ] || keeper=("$FIXTURES/exit_maps" "$TMP/$mode.maps")
+	case "${TRACER_IS_SEEN:-}:${run_env[*]}" in
+	:* | *EXECALIGN_PROMOTE=never*) ;;
+	*) assign+=(EXECALIGN_PROMOTE=always) ;;
+	esac
 	rm -f "$TMP/$mode.maps"
 	"${keeper[@]}" "${run_prefix[@]}" env "${run_env[@]}" "${assign[@]}" "$@" \
 		>"$TMP/$mode.out" 2>"$TMP/$mode.err" <"$run_stdin" || status=$?

@@ -358,7 +358,7 @@ static uint64_t choose_block(
 		if (!forced_block_bytes)
 			block_bytes = max_of(block_bytes,
 				ea_block_choose(geometry, &image, EA_BLOCK_CAP_BYTES, NULL));
-		else if (ea_block_fits(&image, forced_block_bytes, NULL))
+		else if (ea_block_fits(&image, geometry->page_bytes, forced_block_bytes, NULL))
 			block_bytes = forced_block_bytes;
 	}
 	return block_bytes;
@@ -529,8 +529,8 @@ static int measure_text(
 	if (with->block_bytes) {
 		text->distance_bytes =
 			ea_distance_bytes(text->start, text->offset, with->block_bytes);
-		text->whole_bytes = ea_whole_blocks_bytes(
-			text->offset, text->bytes, with->block_bytes, &text->first_whole);
+		text->whole_bytes = ea_whole_blocks_bytes(text->offset, text->bytes,
+			with->page_bytes, with->block_bytes, &text->first_whole);
 	}
 	while (offset < end) {
 		struct piece piece = next_piece(with, text, offset);

@@ -43,15 +43,17 @@ int ea_geometry(uint16_t machine, uint64_t page_bytes, struct ea_geometry *out)
 	}
 }
 
-uint64_t ea_whole_blocks_bytes(
-	uint64_t offset, uint64_t bytes, uint64_t block_bytes, uint64_t *first_offset)
+uint64_t ea_whole_blocks_bytes(uint64_t offset, uint64_t bytes, uint64_t page_bytes,
+	uint64_t block_bytes, uint64_t *first_offset)
 {
 	uint64_t start, end;
 
-	if (__builtin_add_overflow(offset, block_bytes - 1, &start) ||
-		__builtin_add_overflow(offset, bytes, &end))
+	if (__builtin_add_overflow(offset & ~(page_bytes - 1), block_bytes - 1, &start) ||
+		__builtin_add_overflow(offset, bytes, &end) ||
+		__builtin_add_overflow(end, page_bytes - 1, &end))
 		return 0;
 	start &= ~(block_bytes - 1);
+	end &= ~(page_bytes - 1);
 	end &= ~(block_bytes - 1);
 	if (end <= start)
 		return 0;
@@ -65,7 +67,8 @@ uint64_t ea_distance_bytes(uint64_t addr, uint64_t offset, uint64_t block_bytes)
 	return (addr - offset) & (block_bytes - 1);
 }
 
-int ea_block_fits(const struct ea_image *image, uint64_t block_bytes, unsigned int *text)
+int ea_block_fits(
+	const struct ea_image *image, uint64_t page_bytes, uint64_t block_bytes, unsigned int *text)
 {
 	uint64_t most_bytes = 0;
 	unsigned int i;
@@ -76,8 +79,8 @@ int ea_block_fits(const struct ea_image *image, uint64_t block_bytes, unsigned i
 
 		if (!ea_segment_is_text(load))
 			continue;
-		whole_bytes =
-			ea_whole_blocks_bytes(load->offset, load->file_bytes, block_bytes, NULL);
+		whole_bytes = ea_whole_blocks_bytes(
+			load->offset, load->file_bytes, page_bytes, block_bytes, NULL);
 		if (whole_bytes <= most_bytes)
 			continue;
 		most_bytes = whole_bytes;
@@ -90,10 +93,12 @@ int ea_block_fits(const struct ea_image *image, uint64_t block_bytes, unsigned i
 uint64_t ea_block_choose(const struct ea_geometry *geometry, const struct ea_image *image,
 	uint64_t cap_bytes, unsigned int *text)
 {
-	if (geometry->pmd_bytes <= cap_bytes && ea_block_fits(image, geometry->pmd_bytes, text))
-		return geometry->pmd_bytes;
-	if (geometry->contpte_bytes && geometry->contpte_bytes <= cap_bytes &&
-		ea_block_fits(image, geometry->contpte_bytes, text))
-		return geometry->contpte_bytes;
+	const uint64_t blocks[] = {geometry->pmd_bytes, geometry->contpte_bytes};
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		if (blocks[i] && blocks[i] <= cap_bytes &&
+			ea_block_fits(image, geometry->page_bytes, blocks[i], text))
+			return blocks[i];
 	return 0;
 }

@@ -39,16 +39,18 @@ struct ea_geometry {
 int ea_geometry(uint16_t machine, uint64_t page_bytes, struct ea_geometry *out);
 
 /*
- * ea_whole_blocks_bytes - bytes of [@offset, @offset + @bytes) that lie in whole blocks
+ * ea_whole_blocks_bytes - bytes of the pages of [@offset, @offset + @bytes) in whole blocks
  * @offset: file offset of the text
  * @bytes: its size; the sum may not overflow (ea_image_parse() saw to that), else 0 is returned
- * @block_bytes: a power of two
+ * @page_bytes: what maps a segment maps whole pages: a text that begins at 4K in the file brings
+ *	the block at offset 0 along where pages are of 16K
+ * @block_bytes: a power of two, @page_bytes or more
  * @first_offset: receives the file offset of the first whole block, if any; may be NULL
  *
  * Returns a multiple of @block_bytes, 0 when there is no whole block. Any context.
  */
-uint64_t ea_whole_blocks_bytes(
-	uint64_t offset, uint64_t bytes, uint64_t block_bytes, uint64_t *first_offset);
+uint64_t ea_whole_blocks_bytes(uint64_t offset, uint64_t bytes, uint64_t page_bytes,
+	uint64_t block_bytes, uint64_t *first_offset);
 
 /*
  * ea_distance_bytes - how far a mapping is from congruent
@@ -78,6 +80,7 @@ uint64_t ea_block_choose(const struct ea_geometry *geometry, const struct ea_ima
  *
  * Returns 1 and sets @text when some text segment holds a whole block of @block_bytes, else 0.
  */
-int ea_block_fits(const struct ea_image *image, uint64_t block_bytes, unsigned int *text);
+int ea_block_fits(const struct ea_image *image, uint64_t page_bytes, uint64_t block_bytes,
+	unsigned int *text);
 
 #endif

@@ -206,8 +206,8 @@ void ea_advise_touched_blocks(struct ea_adviser *adviser, const struct ea_object
 	uint64_t spill_start;
 	uint64_t hash;
 
-	whole.end = ea_whole_blocks_bytes(
-		segment->offset, segment->file_bytes, block_bytes, &whole.start);
+	whole.end = ea_whole_blocks_bytes(segment->offset, segment->file_bytes,
+		adviser->geometry.page_bytes, block_bytes, &whole.start);
 	whole.end += whole.start;
 	/* ea_advise_first_block() has read the block at offset 0. */
 	whole.read_end = whole.start ? whole.start : block_bytes;
@@ -224,11 +224,12 @@ void ea_advise_touched_blocks(struct ea_adviser *adviser, const struct ea_object
 		read_blocks(adviser, object->fd, &whole, spill_start, whole.end);
 }
 
-int ea_advise_text(
-	enum ea_advise mode, uint64_t addr, uint64_t offset, uint64_t bytes, uint64_t block_bytes)
+int ea_advise_text(const struct ea_adviser *adviser, uint64_t addr, uint64_t offset, uint64_t bytes,
+	uint64_t block_bytes)
 {
 	uint64_t first_offset;
-	uint64_t whole_bytes = ea_whole_blocks_bytes(offset, bytes, block_bytes, &first_offset);
+	uint64_t whole_bytes = ea_whole_blocks_bytes(
+		offset, bytes, adviser->geometry.page_bytes, block_bytes, &first_offset);
 	uint64_t first = addr + (first_offset - offset);
 	long ret;
 
@@ -236,7 +237,7 @@ int ea_advise_text(
 		return 0;
 	ret = sys_madvise(first, whole_bytes, MADV_HUGEPAGE);
 	/* Random without hugepage would only take read-ahead away. */
-	if (!ret && mode == EA_ADVISE_AUTO)
+	if (!ret && adviser->mode == EA_ADVISE_AUTO)
 		ret = sys_madvise(first, whole_bytes, MADV_RANDOM);
 	return (int)ret;
 }

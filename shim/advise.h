@@ -78,7 +78,7 @@ void ea_advise_touched_blocks(struct ea_adviser *adviser, const struct ea_object
  * page cache the text is reclaimed first. EXECALIGN_ADVISE=hugepage does without it.
  * Returns 0 or the first -errno.
  */
-int ea_advise_text(
-	enum ea_advise mode, uint64_t addr, uint64_t offset, uint64_t bytes, uint64_t block_bytes);
+int ea_advise_text(const struct ea_adviser *adviser, uint64_t addr, uint64_t offset, uint64_t bytes,
+	uint64_t block_bytes);
 
 #endif

@@ -298,7 +298,9 @@ static void log_library(const struct auditor *a, const struct link_map *map,
 	ea_log_number(&log, "text_kib", text->file_bytes >> 10);
 	ea_log_number(&log, "block_kib", p->block_bytes >> 10);
 	ea_log_number(&log, "whole_kib",
-		ea_whole_blocks_bytes(text->offset, text->file_bytes, p->block_bytes, NULL) >> 10);
+		ea_whole_blocks_bytes(text->offset, text->file_bytes,
+			a->adviser.geometry.page_bytes, p->block_bytes, NULL) >>
+			10);
 	ea_log_word(&log, "result", is_congruent ? "congruent" : "misplaced");
 	ea_log_number(&log, "probes", p->gap.probes);
 	ea_log_number(&log, "shift_blocks", p->gap.shift_blocks);
@@ -357,7 +359,7 @@ static void settle_candidate(struct auditor *a, const struct link_map *map, uint
 		distance_bytes = ea_distance_bytes(addr, text->offset, c->placement.block_bytes);
 		ea_place_done(&a->placer, &c->placement, !distance_bytes);
 		if (!distance_bytes && c->advice == EA_ADVICE_USEFUL)
-			advice_error = ea_advise_text(a->adviser.mode, addr, text->offset,
+			advice_error = ea_advise_text(&a->adviser, addr, text->offset,
 				text->file_bytes, c->placement.block_bytes);
 	}
 	log_library(a, map, distance_bytes, advice_error);

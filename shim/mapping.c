@@ -233,7 +233,7 @@ static void advise(const struct request *request, uint64_t addr)
 	ea_process_release(&adviser.release);
 	if (ea_advise_check(&adviser, &object, request->block_bytes) == EA_ADVICE_USEFUL)
 		ea_advise_text(
-			adviser.mode, addr, request->offset, request->bytes, request->block_bytes);
+			&adviser, addr, request->offset, request->bytes, request->block_bytes);
 }
 
 __attribute__((noinline)) static void log_mapping(const struct request *request, long ret)

@@ -147,7 +147,9 @@ uint64_t ea_settings_block(const struct ea_settings *settings, const struct ea_g
 {
 	if (!settings->block_bytes)
 		return ea_block_choose(geometry, image, EA_BLOCK_CAP_BYTES, text);
-	return ea_block_fits(image, settings->block_bytes, text) ? settings->block_bytes : 0;
+	if (!ea_block_fits(image, geometry->page_bytes, settings->block_bytes, text))
+		return 0;
+	return settings->block_bytes;
 }
 
 uint64_t ea_settings_smallest_block(

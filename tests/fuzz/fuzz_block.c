@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	block_bytes = ea_block_choose(&geometry, &image, parameters.cap_bytes, &text);
 	REQUIRE(!block_bytes || block_bytes == geometry.contpte_bytes ||
 		block_bytes == geometry.pmd_bytes);
-	require_sane_block(&image, block_bytes, parameters.cap_bytes, text);
+	require_sane_block(&image, geometry.page_bytes, block_bytes, parameters.cap_bytes, text);
 	if (block_bytes)
 		advise(&parameters, &geometry, block_bytes);
 	return 0;

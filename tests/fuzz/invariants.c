@@ -53,10 +53,10 @@ void require_sane_image(
 	REQUIRE(start_vaddr + span_bytes == last->vaddr + last->mem_bytes);
 }
 
-void require_sane_block(
-	const struct ea_image *image, uint64_t block_bytes, uint64_t cap_bytes, unsigned int text)
+void require_sane_block(const struct ea_image *image, uint64_t page_bytes, uint64_t block_bytes,
+	uint64_t cap_bytes, unsigned int text)
 {
-	uint64_t first_offset = 0, whole_bytes, most_bytes = 0;
+	uint64_t first_offset = 0, first_page, whole_bytes, most_bytes = 0;
 	const struct ea_segment *load;
 	unsigned int i;
 
@@ -65,14 +65,15 @@ void require_sane_block(
 	REQUIRE(block_bytes <= cap_bytes && text < image->load_count);
 	load = &image->loads[text];
 	REQUIRE(ea_segment_is_text(load));
-	whole_bytes =
-		ea_whole_blocks_bytes(load->offset, load->file_bytes, block_bytes, &first_offset);
+	whole_bytes = ea_whole_blocks_bytes(
+		load->offset, load->file_bytes, page_bytes, block_bytes, &first_offset);
 	REQUIRE(whole_bytes && whole_bytes % block_bytes == 0 && first_offset % block_bytes == 0);
-	REQUIRE(first_offset >= load->offset && first_offset - load->offset < block_bytes);
-	REQUIRE(whole_bytes <= load->file_bytes - (first_offset - load->offset));
+	first_page = load->offset & ~(page_bytes - 1);
+	REQUIRE(first_offset >= first_page && first_offset - first_page < block_bytes);
+	REQUIRE(first_offset + whole_bytes < load->offset + load->file_bytes + page_bytes);
 	for (i = 0; i < image->load_count; i++) {
-		uint64_t bytes = ea_whole_blocks_bytes(
-			image->loads[i].offset, image->loads[i].file_bytes, block_bytes, NULL);
+		uint64_t bytes = ea_whole_blocks_bytes(image->loads[i].offset,
+			image->loads[i].file_bytes, page_bytes, block_bytes, NULL);
 
 		if (ea_segment_is_text(&image->loads[i]) && bytes > most_bytes)
 			most_bytes = bytes;

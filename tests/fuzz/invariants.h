@@ -20,7 +20,7 @@ void require_sane_image(
 	const struct ea_header *header, const struct ea_image *image, uint64_t page_bytes);
 
 /* require_sane_block - the promises of block.h for a block chosen for this image; 0 is none */
-void require_sane_block(
-	const struct ea_image *image, uint64_t block_bytes, uint64_t cap_bytes, unsigned int text);
+void require_sane_block(const struct ea_image *image, uint64_t page_bytes, uint64_t block_bytes,
+	uint64_t cap_bytes, unsigned int text);
 
 #endif

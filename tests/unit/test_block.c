@@ -96,13 +96,13 @@ TEST(block, whole_blocks)
 	for (i = 0; i < COUNT_OF(rows); i++) {
 		uint64_t first_offset = 12345;
 
-		CHECK_U64(ea_whole_blocks_bytes(rows[i].offset, rows[i].bytes, rows[i].block_bytes,
-				  &first_offset),
+		CHECK_U64(ea_whole_blocks_bytes(rows[i].offset, rows[i].bytes, 1,
+				  rows[i].block_bytes, &first_offset),
 			rows[i].expected, "row %zu", i);
 		CHECK_U64(first_offset, rows[i].expected ? rows[i].first_offset : 12345, "row %zu",
 			i);
 		CHECK_U64(ea_whole_blocks_bytes(
-				  rows[i].offset, rows[i].bytes, rows[i].block_bytes, NULL),
+				  rows[i].offset, rows[i].bytes, 1, rows[i].block_bytes, NULL),
 			rows[i].expected, "row %zu without first offset", i);
 	}
 }
@@ -128,10 +128,37 @@ TEST(block, whole_blocks_as_counted_byte_by_byte)
 	for (block_bytes = 1; block_bytes <= 16; block_bytes *= 2)
 		for (offset = 0; offset <= 40; offset++)
 			for (bytes = 0; bytes <= 60; bytes++)
-				CHECK_U64(ea_whole_blocks_bytes(offset, bytes, block_bytes, NULL),
+				CHECK_U64(
+					ea_whole_blocks_bytes(offset, bytes, 1, block_bytes, NULL),
 					count_whole(offset, bytes, block_bytes),
 					"offset %" PRIu64 " bytes %" PRIu64 " block %" PRIu64,
 					offset, bytes, block_bytes);
+}
+
+/* What is mapped is pages: those at either end belong to the text, whatever else is in them. */
+TEST(block, whole_blocks_of_the_pages)
+{
+	static const struct {
+		uint64_t offset, bytes, page_bytes, expected, first_offset;
+	} rows[] = {
+		{0x1000, 10 * M, 4 * K, 8 * M, 2 * M},
+		{0x1000, 10 * M, 16 * K, 10 * M, 0},
+		{0x1000, 10 * M, 64 * K, 10 * M, 0},
+		{0x10000, 10 * M, 64 * K, 8 * M, 2 * M},
+		{0, 2 * M - 16 * K + 1, 16 * K, 2 * M, 0},
+		{0, 2 * M - 16 * K, 16 * K, 0, 0},
+		{0x5000, UINT64_MAX - 0x5000, 16 * K, 0, 0},
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(rows); i++) {
+		uint64_t first_offset = 0;
+
+		CHECK_U64(ea_whole_blocks_bytes(rows[i].offset, rows[i].bytes, rows[i].page_bytes,
+				  2 * M, &first_offset),
+			rows[i].expected, "row %zu", i);
+		CHECK_U64(first_offset, rows[i].first_offset, "row %zu", i);
+	}
 }
 
 TEST(block, distance)
@@ -214,36 +241,40 @@ TEST(block, choice_by_geometry_cap_and_size)
 		uint64_t offset, bytes, expected[COUNT_OF(caps)];
 	} rows[] = {
 		/* x86-64: 2M or nothing. */
-		{0, 0, 2 * M - 1, {0, 0, 0}},
+		{0, 0, 2 * M - 4 * K, {0, 0, 0}},
 		{0, 0, 2 * M, {0, 2 * M, 2 * M}},
-		{0, 0x1000, 4 * M - 0x1001, {0, 0, 0}},
+		{0, 0x1000, 4 * M - 0x2000, {0, 0, 0}},
 		{0, 0x1000, 4 * M - 0x1000, {0, 2 * M, 2 * M}},
 		{0, 0, 128 * M, {0, 2 * M, 2 * M}},
 		/* arm64, 4K pages: 64K contpte below 2M PMD. */
-		{1, 0, 64 * K - 1, {0, 0, 0}},
+		{1, 0, 60 * K, {0, 0, 0}},
 		{1, 0, 64 * K, {64 * K, 64 * K, 64 * K}},
-		{1, 0x1000, 128 * K - 0x1001, {0, 0, 0}},
+		{1, 0x1000, 128 * K - 0x2000, {0, 0, 0}},
 		{1, 0x1000, 128 * K - 0x1000, {64 * K, 64 * K, 64 * K}},
-		{1, 0, 2 * M - 1, {64 * K, 64 * K, 64 * K}},
+		{1, 0, 2 * M - 4 * K, {64 * K, 64 * K, 64 * K}},
 		{1, 0, 2 * M, {64 * K, 2 * M, 2 * M}},
-		{1, 0x10000, 4 * M - 0x10001, {64 * K, 64 * K, 64 * K}},
+		{1, 0x10000, 4 * M - 0x11000, {64 * K, 64 * K, 64 * K}},
 		{1, 0x10000, 4 * M - 0x10000, {64 * K, 2 * M, 2 * M}},
 		{1, 0, 128 * M, {64 * K, 2 * M, 2 * M}},
 		/* arm64, 16K pages: 2M contpte below 32M PMD. */
-		{2, 0, 2 * M - 1, {0, 0, 0}},
+		{2, 0, 2 * M - 16 * K, {0, 0, 0}},
 		{2, 0, 2 * M, {0, 2 * M, 2 * M}},
-		{2, 0x4000, 4 * M - 0x4001, {0, 0, 0}},
+		{2, 0x4000, 4 * M - 0x8000, {0, 0, 0}},
 		{2, 0x4000, 4 * M - 0x4000, {0, 2 * M, 2 * M}},
-		{2, 0, 32 * M - 1, {0, 2 * M, 2 * M}},
+		{2, 0, 32 * M - 16 * K, {0, 2 * M, 2 * M}},
 		{2, 0, 32 * M, {0, 2 * M, 32 * M}},
-		{2, 0x4000, 64 * M - 0x4001, {0, 2 * M, 2 * M}},
+		{2, 0x4000, 64 * M - 0x8000, {0, 2 * M, 2 * M}},
 		{2, 0x4000, 64 * M - 0x4000, {0, 2 * M, 32 * M}},
 		/* arm64, 64K pages: 2M contpte; the 512M PMD is above every cap. */
-		{3, 0, 2 * M - 1, {0, 0, 0}},
+		{3, 0, 2 * M - 64 * K, {0, 0, 0}},
 		{3, 0, 2 * M, {0, 2 * M, 2 * M}},
-		{3, 0x10000, 4 * M - 0x10001, {0, 0, 0}},
+		{3, 0x10000, 4 * M - 0x20000, {0, 0, 0}},
 		{3, 0x10000, 4 * M - 0x10000, {0, 2 * M, 2 * M}},
 		{3, 0, 1024 * M, {0, 2 * M, 2 * M}},
+		/* A text is the pages that it is mapped with, begun ones included. */
+		{0, 0, 2 * M - 4095, {0, 2 * M, 2 * M}},
+		{2, 0x1000, 2 * M - 0x1000, {0, 2 * M, 2 * M}},
+		{3, 0xf000, 2 * M - 0x1e000, {0, 2 * M, 2 * M}},
 		/* No text at all. */
 		{1, 0x1000, 0, {0, 0, 0}},
 	};
@@ -317,15 +348,15 @@ TEST(block, fits_exactly_from_the_boundary_on)
 			struct ea_image image = image_with_text(offset, enough - 1);
 			unsigned int text = 99;
 
-			CHECK_U64(ea_block_fits(&image, block, &text), 0,
+			CHECK_U64(ea_block_fits(&image, 1, block, &text), 0,
 				"block %" PRIu64 " offset %" PRIu64, block, offset);
 			CHECK_U64(text, 99, "block %" PRIu64 " offset %" PRIu64, block, offset);
 			image = image_with_text(offset, enough);
-			CHECK_U64(ea_block_fits(&image, block, &text), 1,
+			CHECK_U64(ea_block_fits(&image, 1, block, &text), 1,
 				"block %" PRIu64 " offset %" PRIu64, block, offset);
 			CHECK_U64(text, 1, "block %" PRIu64 " offset %" PRIu64, block, offset);
 			image = image_with_text(offset, enough + 1);
-			CHECK_U64(ea_block_fits(&image, block, NULL), 1,
+			CHECK_U64(ea_block_fits(&image, 1, block, NULL), 1,
 				"block %" PRIu64 " offset %" PRIu64, block, offset);
 		}
 	}

@@ -203,8 +203,7 @@ TEST(settings, long_strings)
 
 	for (i = 0; i < 2 * COUNT_OF(rows); i++) {
 		size_t row = i / 2;
-		char *const envp[] = {
-			put_variable(texts[0], "EXECALIGN_LOG", rows[row].log_bytes),
+		char *const envp[] = {put_variable(texts[0], "EXECALIGN_LOG", rows[row].log_bytes),
 			put_variable(texts[1], "EXECALIGN_ALLOW", rows[row].allow_bytes),
 			put_variable(texts[2], "EXECALIGN_DENY", rows[row].deny_bytes), NULL};
 
@@ -315,16 +314,16 @@ TEST(settings, block)
 		uint64_t page_bytes, setting_bytes, text_bytes, expected;
 	} rows[] = {
 		/* The rule, up to its cap of 2M ... */
-		{4 * K, 0, 64 * K - 1, 0},
+		{4 * K, 0, 60 * K, 0},
 		{4 * K, 0, 64 * K, 64 * K},
 		{4 * K, 0, 2 * M, 2 * M},
 		{16 * K, 0, 64 * M, 2 * M},
-		{64 * K, 0, 2 * M - 1, 0},
+		{64 * K, 0, 2 * M - 64 * K, 0},
 		/* ... or the user's, also where it would choose another; or none. */
 		{4 * K, 64 * K, 64 * M, 64 * K},
-		{4 * K, 2 * M, 2 * M - 1, 0},
+		{4 * K, 2 * M, 2 * M - 4 * K, 0},
 		{4 * K, 2 * M, 2 * M, 2 * M},
-		{16 * K, 32 * M, 32 * M - 1, 0},
+		{16 * K, 32 * M, 32 * M - 16 * K, 0},
 		{16 * K, 32 * M, 32 * M, 32 * M},
 	};
 	struct ea_geometry geometry = {0};
@@ -335,8 +334,8 @@ TEST(settings, block)
 		struct ea_image image = {.load_count = 2};
 		unsigned int text = 99;
 
-		image.loads[1] = (struct ea_segment){
-			.file_bytes = rows[i].text_bytes, .flags = PF_R | PF_X};
+		image.loads[1] =
+			(struct ea_segment){.file_bytes = rows[i].text_bytes, .flags = PF_R | PF_X};
 		CHECK_U64(ea_geometry(EM_AARCH64, rows[i].page_bytes, &geometry), 0, "row %zu", i);
 		CHECK_U64(ea_settings_block(&settings, &geometry, &image, &text), rows[i].expected,
 			"row %zu", i);

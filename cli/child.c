@@ -192,6 +192,7 @@ int child_start(struct child *child, const struct target *target, char *const ar
 	/* Inherited as ignored, it would let the child's status be lost. */
 	signal(SIGCHLD, SIG_DFL);
 	child->traced = !ptrace(PTRACE_SEIZE, child->pid, NULL, (void *)PTRACE_O_TRACEEXIT);
+	samples_open(&child->samples, child->pid);
 	close(go[1]);
 	close(error[1]);
 	err = exec_error(child, error[0]);
@@ -203,6 +204,7 @@ int child_start(struct child *child, const struct target *target, char *const ar
 	if (!err)
 		return 0;
 	child_wait(child);
+	samples_free(&child->samples);
 	target_exec_failed(target, argv[0], err);
 	return EXIT_TROUBLE;
 }
@@ -230,16 +232,15 @@ static void look_in_time(struct child *child, struct lens *lens)
 	child->next_look = now() + larger(period, (now() - start) * LOOK_COST_FACTOR);
 }
 
-void child_watch(struct child *child, struct lens *lens, double seconds)
+static void watch(struct child *child, struct lens *lens, double deadline)
 {
-	double deadline = seconds < 0 ? -1 : child->started + seconds;
-
 	for (;;) {
 		double left, time;
 
 		collect(child, lens);
 		if (child->ended)
 			return;
+		samples_take(&child->samples);
 		time = now();
 		if (deadline >= 0 && time >= deadline) {
 			look(child, lens);
@@ -250,8 +251,16 @@ void child_watch(struct child *child, struct lens *lens, double seconds)
 		left = child->next_look - time;
 		if (deadline >= 0 && deadline - time < left)
 			left = deadline - time;
+		if (SAMPLES_TAKE_SECONDS < left)
+			left = SAMPLES_TAKE_SECONDS;
 		wait_signal(child, left > 0 ? left : 0);
 	}
+}
+
+void child_watch(struct child *child, struct lens *lens, double seconds)
+{
+	watch(child, lens, seconds < 0 ? -1 : child->started + seconds);
+	samples_close(&child->samples);
 }
 
 void child_wait(struct child *child)

@@ -6,6 +6,8 @@
  * address space is still whole (PTRACE_EVENT_EXIT), so programs of any length are seen with all
  * that they mapped, across every execve() on the way. Where tracing is refused, the process is
  * looked at again and again, and the last look that succeeded counts.
+ *
+ * What it executes is sampled from its execve() to the end of child_watch().
  */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
@@ -13,6 +15,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "samples.h"
 #include "snapshot.h"
 #include "target.h"
 
@@ -24,6 +27,7 @@ struct child {
 	int status;		 /* result: as from waitpid(2), once ended */
 	bool seen;		 /* result: snapshot is filled */
 	struct snapshot snapshot; /* result: the last successful look; free it */
+	struct samples samples;	 /* result: of child_watch(); free them */
 	double started;		 /* seconds of CLOCK_MONOTONIC */
 	double next_look;
 };

@@ -27,6 +27,7 @@
 #include "maps.h"
 #include "pagemap.h"
 #include "process.h"
+#include "samples.h"
 
 /* struct text - one text segment where it is mapped */
 struct text {
@@ -108,6 +109,7 @@ struct object {
 	uint64_t block_mapped_bytes; /* may be unknown */
 	bool folios_known;
 	struct present present;	 /* all of the text; bytes may be unknown */
+	struct entry_counts samples; /* of a command that was started: in its text */
 
 	enum reason reason;
 	char reason_text[REASON_TEXT_MAX];
@@ -117,6 +119,7 @@ struct object {
 struct evidence {
 	const struct machine *machine;
 	const struct process *process;
+	bool musl;		 /* libraries are placed by musl's loader */
 	struct mapped_file file;
 	struct elf_file elf;
 	struct filesystem filesystem;
@@ -135,7 +138,7 @@ void objects_free(struct object *objects, size_t count);
 
 /*
  * object_identify - open the file and take the text segments from its headers
- * @evidence: machine and process are set; the rest is filled
+ * @evidence: machine, process and musl are set; the rest is filled
  *
  * Fills path, deleted, role, and the texts' extent. Returns 0 or -ENOMEM.
  */

@@ -233,6 +233,13 @@ static void explain_base(
 	};
 	char placement[160], off[FORMAT_BYTES_MAX];
 
+	if (evidence->musl) {
+		set_reason(object, REASON_BASE,
+			"base is %s off: musl's loader placed it, which has no audit interface for "
+			"the shim; it takes a patched loader",
+			format_bytes(object->distance_bytes, off));
+		return;
+	}
 	describe_placement(evidence, object, placement, sizeof(placement));
 	set_reason(object, REASON_BASE, "base is %s off: %s; %s",
 		format_bytes(object->distance_bytes, off), placement, remedies[shim]);

@@ -341,6 +341,41 @@ static int print_report(
 	return EXIT_TROUBLE;
 }
 
+/* Gives each object of the command its samples. */
+static void count_samples(struct report *report, const struct samples *samples)
+{
+	struct snapshot *snapshot = &report->snapshots[0];
+	size_t i, j;
+
+	report->samples = samples;
+	samples_count(samples, 0, UINT64_MAX, &report->sampled);
+	report->sampled_elsewhere = report->sampled.total;
+	for (i = 0; i < snapshot->object_count; i++) {
+		struct object *object = &snapshot->objects[i];
+
+		for (j = 0; j < object->text_count; j++) {
+			const struct text *text = &object->texts[j];
+
+			samples_count(
+				samples, text->start, text->start + text->bytes, &object->samples);
+		}
+		report->sampled_elsewhere -= object->samples.total;
+	}
+}
+
+static int print_command_report(FILE *stream, const struct report_options *options,
+	const struct child *child, struct report *report)
+{
+	if (!child->seen) {
+		message(options->command[0], "ended before it could be looked at; start it again");
+		return EXIT_TROUBLE;
+	}
+	if (add_snapshot(report, &child->snapshot))
+		return EXIT_TROUBLE;
+	count_samples(report, &child->samples);
+	return print_report(stream, options, report);
+}
+
 /* With --after the report is printed while the command goes on. */
 static int report_command(struct lens *lens, const struct report_options *options, FILE *stream,
 	struct report *report)
@@ -361,15 +396,10 @@ static int report_command(struct lens *lens, const struct report_options *option
 	report->command = options->command;
 	report->command_ended = child.ended;
 	report->command_status = child.status;
-	if (!child.seen) {
-		message(options->command[0], "ended before it could be looked at; start it again");
-		code = EXIT_TROUBLE;
-	} else {
-		code = add_snapshot(report, &child.snapshot)
-			       ? EXIT_TROUBLE
-			       : print_report(stream, options, report);
-	}
+	code = print_command_report(stream, options, &child, report);
 	child_wait(&child);
+	samples_free(&child.samples);
+	report->samples = NULL;
 	return code;
 }
 

@@ -45,6 +45,9 @@ struct report {
 	char *const *command;	 /* or NULL */
 	bool command_ended;
 	int command_status;	 /* as from waitpid(2) */
+	const struct samples *samples; /* how it executed, or NULL; and summed up: */
+	struct entry_counts sampled;
+	uint64_t sampled_elsewhere; /* of these, not in the text of any object */
 };
 
 /* Both return 0, or -EIO when the stream cannot be written. */

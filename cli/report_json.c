@@ -134,10 +134,65 @@ static void add_file(struct json_object *json, const struct object *object)
 	add_count(json, "inode", object->inode);
 }
 
-static struct json_object *object_json(const struct object *object, uint64_t page_bytes)
+static struct json_object *entries_json(const struct entry_counts *counts)
+{
+	struct json_object *array = json_object_new_array();
+	unsigned int order;
+
+	for (order = 0; order < ENTRY_ORDERS; order++) {
+		struct json_object *entry;
+
+		if (!counts->of_order[order])
+			continue;
+		entry = json_object_new_object();
+		add_bytes(entry, "entry_bytes", order ? (uint64_t)1 << order : UNKNOWN_BYTES);
+		add_count(entry, "samples", counts->of_order[order]);
+		json_object_array_add(array, entry);
+	}
+	return array;
+}
+
+static bool samples_known(const struct report *report)
+{
+	return report->samples && !samples_trouble(report->samples);
+}
+
+static struct json_object *samples_json(const struct report *report)
+{
+	struct json_object *json;
+	bool known = samples_known(report);
+
+	if (!report->samples)
+		return NULL;
+	json = json_object_new_object();
+	add_count(json, "interval_ns", SAMPLE_INTERVAL_NS);
+	add(json, "count", known ? json_object_new_int64((int64_t)report->sampled.total) : NULL);
+	add(json, "lost", known ? json_object_new_int64((int64_t)report->samples->lost) : NULL);
+	add(json, "elsewhere",
+		known ? json_object_new_int64((int64_t)report->sampled_elsewhere) : NULL);
+	add(json, "entries", known ? entries_json(&report->sampled) : NULL);
+	add_text(json, "reason", samples_trouble(report->samples));
+	return json;
+}
+
+static struct json_object *object_samples_json(
+	const struct report *report, const struct object *object)
+{
+	struct json_object *json;
+
+	if (!samples_known(report))
+		return NULL;
+	json = json_object_new_object();
+	add_count(json, "count", object->samples.total);
+	add(json, "entries", entries_json(&object->samples));
+	return json;
+}
+
+static struct json_object *object_json(const struct report *report, const struct object *object)
 {
 	struct json_object *json = json_object_new_object();
 	struct json_object *texts = json_object_new_array();
+	uint64_t page_bytes = report->machine->geometry.page_bytes;
 	bool eligible = object_eligible(object);
 	size_t i;
 
@@ -154,6 +209,7 @@ static struct json_object *object_json(const struct object *object, uint64_t pag
 	add_bytes(json, "present_bytes", object->present.bytes);
 	add(json, "folios",
 		folios_json(object->folios_known, object->present.folio_bytes, page_bytes));
+	add(json, "samples", object_samples_json(report, object));
 	add(json, "reason", reason_json(object));
 	for (i = 0; i < object->text_count; i++)
 		json_object_array_add(texts, text_json(&object->texts[i]));
@@ -191,7 +247,8 @@ static const char *shim_name(enum shim_state shim)
 	return "absent";
 }
 
-static struct json_object *process_json(const struct snapshot *snapshot, uint64_t page_bytes)
+static struct json_object *process_json(
+	const struct report *report, const struct snapshot *snapshot)
 {
 	struct json_object *json = json_object_new_object();
 	struct json_object *objects = json_object_new_array();
@@ -201,9 +258,9 @@ static struct json_object *process_json(const struct snapshot *snapshot, uint64_
 	add(json, "comm", json_name(snapshot->comm));
 	add_text(json, "shim", shim_name(snapshot->shim));
 	for (i = 0; i < snapshot->object_count; i++)
-		json_object_array_add(objects, object_json(&snapshot->objects[i], page_bytes));
+		json_object_array_add(objects, object_json(report, &snapshot->objects[i]));
 	add(json, "objects", objects);
-	add(json, "totals", totals_json(&snapshot->totals, page_bytes));
+	add(json, "totals", totals_json(&snapshot->totals, report->machine->geometry.page_bytes));
 	return json;
 }
 
@@ -266,8 +323,9 @@ int report_print_json(FILE *stream, const struct report *report)
 	add_text(json, "schema", SCHEMA);
 	add(json, "machine", machine_json(report->machine));
 	add(json, "command", command_json(report));
+	add(json, "samples", samples_json(report));
 	for (i = 0; i < report->count; i++)
-		json_object_array_add(processes, process_json(&report->snapshots[i], page_bytes));
+		json_object_array_add(processes, process_json(report, &report->snapshots[i]));
 	add(json, "processes", processes);
 	if (report->all) {
 		struct json_object *objects = json_object_new_array();

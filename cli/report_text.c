@@ -111,6 +111,66 @@ static void print_folios(
 	fputs(*separator == ' ' ? " no size: nothing is touched\n" : "\n", stream);
 }
 
+/* As format_percent(), but no part is 0% of what it is a part of. */
+static const char *format_share(uint64_t part, uint64_t whole, char *out)
+{
+	return part * 100 < whole ? "<1%" : format_percent(part, whole, out);
+}
+
+/* "93% at 2 MiB, 6% at 4 KiB", the largest entries first */
+static void print_entries(FILE *stream, const struct entry_counts *counts)
+{
+	const char *separator = "";
+	char size[FORMAT_BYTES_MAX], percent[FORMAT_BYTES_MAX];
+	unsigned int order;
+
+	for (order = ENTRY_ORDERS; order-- > 0;) {
+		uint64_t count = counts->of_order[order];
+
+		if (!count)
+			continue;
+		fprintf(stream, "%s%s at %s", separator,
+			format_share(count, counts->total, percent),
+			order ? format_bytes((uint64_t)1 << order, size) : "unknown");
+		separator = ", ";
+	}
+}
+
+static void print_object_samples(
+	FILE *stream, const struct report *report, const struct object *object)
+{
+	char percent[FORMAT_BYTES_MAX];
+
+	if (!object->samples.total)
+		return;
+	fprintf(stream, "%12ssampled %" PRIu64 " time%s (%s): ", "", object->samples.total,
+		plural(object->samples.total),
+		format_share(object->samples.total, report->sampled.total, percent));
+	print_entries(stream, &object->samples);
+	fputc('\n', stream);
+}
+
+static void print_samples(FILE *stream, const struct report *report)
+{
+	const char *trouble;
+
+	if (!report->samples)
+		return;
+	trouble = samples_trouble(report->samples);
+	if (trouble) {
+		fprintf(stream, "samples: unknown: %s\n", trouble);
+		return;
+	}
+	fprintf(stream, "samples: %" PRIu64 ", by entry: ", report->sampled.total);
+	print_entries(stream, &report->sampled);
+	if (report->sampled_elsewhere)
+		fprintf(stream, "; %" PRIu64 " outside of these objects",
+			report->sampled_elsewhere);
+	if (report->samples->lost)
+		fprintf(stream, "; %" PRIu64 " lost", report->samples->lost);
+	fputc('\n', stream);
+}
+
 static void print_object(FILE *stream, const struct report *report, const struct style *style,
 	const struct object *object)
 {
@@ -127,6 +187,7 @@ static void print_object(FILE *stream, const struct report *report, const struct
 		eligible ? format_bytes(object->block_mapped_bytes, mapped) : "-");
 	print_path(stream, object);
 	print_reason(stream, style, object);
+	print_object_samples(stream, report, object);
 	if (report->verbose) {
 		fprintf(stream, "%15s", "");
 		print_folios(stream, object->folios_known, object->present.folio_bytes,
@@ -191,6 +252,7 @@ static void print_process(FILE *stream, const struct report *report, const struc
 			format_bytes(hidden_bytes, bytes), hidden, plural(hidden));
 	fputc('\n', stream);
 	print_total(stream, report, &snapshot->totals);
+	print_samples(stream, report);
 }
 
 static void print_aggregate(

@@ -53,6 +53,22 @@ void totals_add(struct totals *sum, const struct totals *part)
 		sum->verdict = part->verdict;
 }
 
+/* It is named ld-musl-MACHINE.so.1, or by another name libc.so or libc.musl-MACHINE.so.1. */
+static bool loader_is_musl(const struct process *process, const struct maps *maps)
+{
+	size_t i;
+
+	for (i = 0; i < maps->count; i++) {
+		const struct vma *vma = &maps->vmas[i];
+		const char *name = strrchr(vma->path, '/');
+
+		if (process->loader_base && vma->start == process->loader_base && name)
+			return !strncmp(name, "/ld-musl-", strlen("/ld-musl-")) ||
+			       !strncmp(name, "/libc.", strlen("/libc."));
+	}
+	return false;
+}
+
 static int judge_object(struct lens *lens, const struct process *process, const struct maps *maps,
 	int pagemap_fd, struct object *object, enum shim_state shim)
 {
@@ -63,6 +79,7 @@ static int judge_object(struct lens *lens, const struct process *process, const 
 	memset(&evidence, 0, sizeof(evidence));
 	evidence.machine = &lens->machine;
 	evidence.process = process;
+	evidence.musl = loader_is_musl(process, maps);
 	err = object_identify(object, maps, &evidence);
 	if (err)
 		return err;

@@ -106,13 +106,10 @@ static void shape_within_limit(const struct ea_placer *placer, const struct ea_g
 	gap->error = -ENOMEM;
 }
 
-/*
- * Will ld.so's mmap land congruent by rule? Either it rounds to p_align itself, or the filesystem
- * aligns mappings of a PMD and more (mm/huge_memory.c, thp_get_unmapped_area()).
- */
-static int is_placed_by_rule(const struct ea_gap_request *request, int fs_aligns)
+/* Does ld.so reserve anonymous memory first? The filesystem is not asked for an address then. */
+static int is_anonymous(const struct ea_gap_request *request)
 {
-	return request->align_bytes >= request->block_bytes || fs_aligns;
+	return request->align_bytes > request->page_bytes;
 }
 
 void ea_place(struct ea_placer *placer, int fd, int fs_aligns, const struct ea_image *image,
@@ -123,13 +120,19 @@ void ea_place(struct ea_placer *placer, int fd, int fs_aligns, const struct ea_i
 	struct probe probe = {.fd = fd, .reserve_flags = placer->reserve_flags};
 
 	request_fill(placer, image, placement, &request);
+	fs_aligns = fs_aligns && !is_anonymous(&request);
 	*gap = (struct ea_gap){
 		.direction = placer->direction,
 		.frontier = placer->frontier,
-		.natural_is_stable = is_placed_by_rule(&request, fs_aligns),
+		/*
+		 * ld.so's mmap lands congruent by rule: either it rounds to p_align itself, or the
+		 * filesystem aligns mappings of a PMD and more (mm/huge_memory.c,
+		 * thp_get_unmapped_area()).
+		 */
+		.natural_is_stable = fs_aligns || request.align_bytes >= request.block_bytes,
 	};
 	/* The filesystem would have its way whatever the gap looks like. */
-	if (fs_aligns && request.remainder_bytes && request.align_bytes < request.block_bytes) {
+	if (fs_aligns && request.remainder_bytes) {
 		placement->result = EA_GAP_IMPOSSIBLE;
 		return;
 	}
@@ -142,7 +145,7 @@ void ea_place(struct ea_placer *placer, int fd, int fs_aligns, const struct ea_i
 			&placer->geometry, placement->block_bytes, placer->stack_addr);
 
 	probe.hint = request.hint;
-	if (request.align_bytes > request.page_bytes)
+	if (is_anonymous(&request))
 		probe.fd = -1;
 	else
 		probe.offset = image->loads[0].offset & ~(request.page_bytes - 1);

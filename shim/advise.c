@@ -86,12 +86,20 @@ static long read_block(const struct ea_adviser *adviser, int fd, uint64_t offset
 	return ret;
 }
 
+/* Is @block_bytes better left alone where something small is cached: smaller blocks exist? */
+static int must_spare(const struct ea_adviser *adviser, uint64_t block_bytes)
+{
+	return adviser->has_loaded && adviser->geometry.contpte_bytes &&
+	       adviser->geometry.contpte_bytes < block_bytes;
+}
+
 int ea_advise_first_block(
 	struct ea_adviser *adviser, const struct ea_object *object, void *head, size_t head_bytes)
 {
 	uint64_t block_bytes = ea_advice_first_block_bytes(&adviser->geometry, &adviser->release);
 
-	if (adviser->mode == EA_ADVISE_NEVER || !block_bytes || object->file_bytes < block_bytes)
+	if (adviser->mode == EA_ADVISE_NEVER || !block_bytes || object->file_bytes < block_bytes ||
+		must_spare(adviser, block_bytes))
 		return 0;
 	if (ea_advise_check(adviser, object, block_bytes) != EA_ADVICE_USEFUL)
 		return 0;
@@ -158,21 +166,76 @@ static uint64_t offset_of(const struct ea_image *image, uint64_t vaddr)
 	return UINT64_MAX;
 }
 
+#define DYNAMIC_ENTRIES_MAX 48
+
+/* Read the dynamic section; returns the number of entries before its end, 0 when there is none. */
+static long read_dynamic(const struct ea_object *object, struct ea_elf_dyn *entries)
+{
+	uint64_t offset = offset_of(&object->image, object->image.dynamic_vaddr);
+	long count, i;
+
+	if (!object->image.has_dynamic || offset == UINT64_MAX)
+		return 0;
+	count = sys_pread(object->fd, entries, DYNAMIC_ENTRIES_MAX * sizeof(*entries), offset) /
+		(long)sizeof(*entries);
+	for (i = 0; i < count && entries[i].tag != DT_NULL; i++)
+		continue;
+	return i;
+}
+
 /* File offset of the symbol hash table, UINT64_MAX when there is none. */
 static uint64_t hash_offset(const struct ea_object *object)
 {
-	struct ea_elf_dyn entries[48];
-	uint64_t dynamic_offset = offset_of(&object->image, object->image.dynamic_vaddr);
-	long bytes;
+	struct ea_elf_dyn entries[DYNAMIC_ENTRIES_MAX];
+	long count = read_dynamic(object, entries);
 
-	if (!object->image.has_dynamic || dynamic_offset == UINT64_MAX)
-		return UINT64_MAX;
-	bytes = sys_pread(object->fd, entries, sizeof(entries), dynamic_offset);
-	for (long i = 0; i < bytes / (long)sizeof(entries[0]) && entries[i].tag != DT_NULL; i++) {
+	for (long i = 0; i < count; i++) {
 		if (entries[i].tag == DT_GNU_HASH || entries[i].tag == DT_HASH)
 			return offset_of(&object->image, entries[i].value);
 	}
 	return UINT64_MAX;
+}
+
+/* End of the last table, by file offset, that relocation reads in @segment; 0 when it has none. */
+static uint64_t tables_end(const struct ea_object *object, const struct ea_segment *segment)
+{
+	struct ea_elf_dyn entries[DYNAMIC_ENTRIES_MAX];
+	long count = read_dynamic(object, entries);
+	uint64_t bytes_of_rela = 0, bytes_of_plt = 0, bytes_of_strings = 0;
+	uint64_t last = 0;
+
+	for (long i = 0; i < count; i++) {
+		if (entries[i].tag == DT_RELASZ)
+			bytes_of_rela = entries[i].value;
+		else if (entries[i].tag == DT_PLTRELSZ)
+			bytes_of_plt = entries[i].value;
+		else if (entries[i].tag == DT_STRSZ)
+			bytes_of_strings = entries[i].value;
+	}
+	for (long i = 0; i < count; i++) {
+		uint64_t offset = offset_of(&object->image, entries[i].value);
+		uint64_t bytes;
+
+		switch (entries[i].tag) {
+		case DT_RELA:
+			bytes = bytes_of_rela;
+			break;
+		case DT_JMPREL:
+			bytes = bytes_of_plt;
+			break;
+		case DT_STRTAB:
+			bytes = bytes_of_strings;
+			break;
+		default:
+			continue;
+		}
+		if (offset < segment->offset || offset - segment->offset >= segment->file_bytes ||
+			bytes > segment->file_bytes)
+			continue;
+		if (offset + bytes > last)
+			last = offset + bytes;
+	}
+	return last;
 }
 
 /* struct whole - the whole blocks of the text, as a range of file offsets */
@@ -206,6 +269,8 @@ void ea_advise_touched_blocks(struct ea_adviser *adviser, const struct ea_object
 	uint64_t spill_start;
 	uint64_t hash;
 
+	if (must_spare(adviser, block_bytes))
+		return;
 	whole.end = ea_whole_blocks_bytes(segment->offset, segment->file_bytes,
 		adviser->geometry.page_bytes, block_bytes, &whole.start);
 	whole.end += whole.start;
@@ -222,6 +287,37 @@ void ea_advise_touched_blocks(struct ea_adviser *adviser, const struct ea_object
 	spill_start = segment_end > spill_bytes ? segment_end - spill_bytes : 0;
 	if (text + 1u < object->image.load_count && spill_start < whole.end)
 		read_blocks(adviser, object->fd, &whole, spill_start, whole.end);
+}
+
+struct ea_range ea_advise_range(struct ea_adviser *adviser, const struct ea_object *object,
+	unsigned int text, uint64_t block_bytes)
+{
+	const struct ea_segment *segment = &object->image.loads[text];
+	struct ea_range range = {segment->offset, segment->file_bytes};
+	uint64_t window_bytes, start, end, whole_bytes;
+
+	if (!must_spare(adviser, block_bytes))
+		return range;
+	window_bytes = readahead_bytes(adviser, object);
+	start = tables_end(object, segment);
+	if (start < segment->offset)
+		start = segment->offset;
+	start += window_bytes;
+	end = segment->offset + segment->file_bytes;
+	if (text + 1u < object->image.load_count)
+		end -= window_bytes < segment->file_bytes ? window_bytes : segment->file_bytes;
+	range.offset = start;
+	range.bytes = start < end ? end - start : 0;
+
+	/* What is left to plain reading spills over into the blocks at the ends: they come first. */
+	whole_bytes = ea_whole_blocks_bytes(
+		range.offset, range.bytes, adviser->geometry.page_bytes, block_bytes, &start);
+	if (whole_bytes)
+		read_block(adviser, object->fd, start, MADV_RANDOM, NULL, 0);
+	if (whole_bytes > block_bytes)
+		read_block(adviser, object->fd, start + whole_bytes - block_bytes, MADV_RANDOM,
+			NULL, 0);
+	return range;
 }
 
 int ea_advise_text(const struct ea_adviser *adviser, uint64_t addr, uint64_t offset, uint64_t bytes,

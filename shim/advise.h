@@ -17,6 +17,7 @@ struct ea_adviser {
 	struct ea_geometry geometry;
 	struct ea_release release;
 	enum ea_advise mode;
+	int has_loaded; /* during start-up: ld.so loaded these libraries once before, unadvised */
 	struct ea_device {
 		uint64_t number;	  /* st_dev of the file looked at last; below: */
 		uint64_t fs_magic;	  /* 0: not known yet */
@@ -66,9 +67,28 @@ int ea_advise_fs_aligns(
 void ea_advise_touched_blocks(struct ea_adviser *adviser, const struct ea_object *object,
 	unsigned int text, uint64_t block_bytes);
 
+/* struct ea_range - of a file */
+struct ea_range {
+	uint64_t offset;
+	uint64_t bytes;
+};
+
+/*
+ * ea_advise_range - the part of a text that is to be advised
+ *
+ * All of it, as a rule. But a block of which something is cached already in small folios cannot be
+ * read in one piece any more: the kernel reads the rest of it page by page then. Where the machine has
+ * smaller blocks besides, which plain reading serves, that would be a loss. So in a promoted process
+ * on arm64 with pages of 4K, what ld.so has read before the exec is left to plain reading: headers
+ * and tables at the start of the text, what read-ahead added to them, and what the read-ahead of the
+ * neighbouring segments spilled into the text. Cannot fail.
+ */
+struct ea_range ea_advise_range(struct ea_adviser *adviser, const struct ea_object *object,
+	unsigned int text, uint64_t block_bytes);
+
 /*
  * ea_advise_text - advise the whole blocks of congruent text
- * @addr, @offset, @bytes: the text as mapped
+ * @addr, @offset, @bytes: the text as mapped, or the part of it that is to be advised
  *
  * MADV_HUGEPAGE makes the kernel read block-sized folios; MADV_RANDOM keeps the sequential
  * read-ahead, which ramps up from small folios, out of the text (mm/filemap.c,

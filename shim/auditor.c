@@ -38,7 +38,8 @@ struct candidate {
 	struct ea_placement placement;
 	int is_placed; /* placement is valid */
 	enum ea_advice advice;
-	const char *reason; /* why it was not placed */
+	struct ea_range advised; /* of the file, where advice is useful */
+	const char *reason;	 /* why it was not placed */
 };
 
 /* struct auditor - all state of this copy; ld.so calls it under its lock */
@@ -119,6 +120,7 @@ void ea_auditor_init(const struct ea_stack *stack)
 	a->placer.reserve_flags = a->seccomp_filters ? 0 : MAP_FIXED_NOREPLACE;
 	a->adviser.geometry = a->placer.geometry;
 	a->adviser.mode = a->settings.advise;
+	a->adviser.has_loaded = marker.has_loaded;
 	ea_process_release(&a->adviser.release);
 	a->is_active = 1;
 }
@@ -191,9 +193,12 @@ static const char *place_candidate(struct auditor *a, const char *path)
 	c->advice = EA_ADVICE_OLD_KERNEL;
 	if (a->settings.advise != EA_ADVISE_NEVER)
 		c->advice = ea_advise_check(&a->adviser, object, c->placement.block_bytes);
-	if (c->advice == EA_ADVICE_USEFUL)
+	if (c->advice == EA_ADVICE_USEFUL) {
 		ea_advise_touched_blocks(
 			&a->adviser, object, c->placement.text, c->placement.block_bytes);
+		c->advised = ea_advise_range(
+			&a->adviser, object, c->placement.text, c->placement.block_bytes);
+	}
 	/* During start-up nobody changes the limits. */
 	if (a->has_started)
 		a->placer.is_limited = ea_process_is_limited();
@@ -359,8 +364,9 @@ static void settle_candidate(struct auditor *a, const struct link_map *map, uint
 		distance_bytes = ea_distance_bytes(addr, text->offset, c->placement.block_bytes);
 		ea_place_done(&a->placer, &c->placement, !distance_bytes);
 		if (!distance_bytes && c->advice == EA_ADVICE_USEFUL)
-			advice_error = ea_advise_text(&a->adviser, addr, text->offset,
-				text->file_bytes, c->placement.block_bytes);
+			advice_error = ea_advise_text(&a->adviser,
+				addr + (c->advised.offset - text->offset), c->advised.offset,
+				c->advised.bytes, c->placement.block_bytes);
 	}
 	log_library(a, map, distance_bytes, advice_error);
 	c->is_placed = 0;
@@ -397,6 +403,7 @@ static void become_consistent(struct auditor *a)
 	drop_candidate(a);
 	ea_place_drop_lid(&a->placer);
 	a->has_started = 1;
+	a->adviser.has_loaded = 0;
 }
 
 EXPORT void la_activity(uintptr_t *cookie, unsigned int flag)

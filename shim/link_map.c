@@ -5,6 +5,14 @@
 #include "link_map.h"
 #include "text.h"
 
+/* gABI, chapter 5; linux/elf.h has no names for these. */
+#ifndef DT_FLAGS
+#define DT_FLAGS 30
+#endif
+#ifndef DF_TEXTREL
+#define DF_TEXTREL 0x4
+#endif
+
 /* The linker defines it in every shared object; hidden, so it is our own. */
 extern struct ea_elf_dyn _DYNAMIC[] __attribute__((visibility("hidden")));
 
@@ -87,6 +95,15 @@ int ea_link_map_imports(const struct link_map *map, const char *const *names)
 	for (uint64_t i = 1; i < end; i++) {
 		if (symbols[i].st_shndx == SHN_UNDEF &&
 			is_one_of(strings + symbols[i].st_name, names))
+			return 1;
+	}
+	return 0;
+}
+
+int ea_link_map_has_textrel(const struct link_map *map)
+{
+	for (const struct ea_elf_dyn *dyn = map->l_ld; dyn && dyn->tag != DT_NULL; dyn++) {
+		if (dyn->tag == DT_TEXTREL || (dyn->tag == DT_FLAGS && dyn->value & DF_TEXTREL))
 			return 1;
 	}
 	return 0;

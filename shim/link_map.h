@@ -48,4 +48,7 @@ struct link_map *ea_link_map_self(struct link_map *map);
  */
 int ea_link_map_imports(const struct link_map *map, const char *const *names);
 
+/* ea_link_map_has_textrel - may the loader have written to the object's text? */
+int ea_link_map_has_textrel(const struct link_map *map);
+
 #endif

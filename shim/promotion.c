@@ -4,6 +4,7 @@
 #include <linux/prctl.h>
 
 #include "environment.h"
+#include "forget.h"
 #include "link_map.h"
 #include "log.h"
 #include "object.h"
@@ -72,6 +73,8 @@ void ea_promotion_find(char *const *envp, struct ea_promotion_marker *found)
 
 	found->is_set = marker_parse(envp, &marker);
 	found->seccomp_filters = found->is_set ? marker.filters : 0;
+	/* Only a process has a name to hand on: `execalign run` has none. */
+	found->has_loaded = found->is_set && marker.name_bytes;
 }
 
 /*
@@ -572,6 +575,8 @@ void ea_promotion_try(const struct ea_stack *stack, const struct ea_settings *se
 		ea_promotion_log(settings->log, "failed", "no memory for the environment", 0);
 		return;
 	}
+	if (!d.filters)
+		ea_forget_small_folios(&d.startup, settings);
 	ret = sys_execve("/proc/self/exe", stack->argv, envp);
 	sys_munmap((uint64_t)(uintptr_t)envp, memory_bytes);
 	ea_promotion_log(settings->log, "failed", "exec was refused", (int)-ret);

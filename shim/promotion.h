@@ -18,6 +18,7 @@
 struct ea_promotion_marker {
 	int is_set;	     /* there is a marker: this process was promoted */
 	int seccomp_filters; /* filters that the shim's calls were tried under; -1: not tried */
+	int has_loaded;	     /* ld.so has loaded the start-up libraries once already */
 };
 
 /*

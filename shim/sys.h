@@ -101,6 +101,16 @@ static inline long sys_prctl(int option, uint64_t argument)
 	return sys_call6(__NR_prctl, option, (long)argument, 0, 0, 0, 0);
 }
 
+static inline long sys_getrusage(int who, void *usage)
+{
+	return sys_call6(__NR_getrusage, who, (long)usage, 0, 0, 0, 0);
+}
+
+static inline long sys_fadvise(int fd, uint64_t offset, uint64_t bytes, int advice)
+{
+	return sys_call6(__NR_fadvise64, fd, (long)offset, (long)bytes, advice, 0, 0);
+}
+
 static inline long sys_getrandom(void *buf, size_t bytes, unsigned int flags)
 {
 	return sys_call6(__NR_getrandom, (long)buf, (long)bytes, flags, 0, 0, 0);

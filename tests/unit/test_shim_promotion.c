@@ -47,16 +47,15 @@ struct original {
 static const struct original originals[] = {
 	{{NULL}, "LD_AUDIT=" SHIM, "GLIBC_TUNABLES=" TUNABLE "512", 4},
 	{{"A=1"}, "LD_AUDIT=" SHIM, "GLIBC_TUNABLES=" TUNABLE "512", 4},
-	{{"LD_PRELOAD=" SHIM, "PATH=/bin", "A="}, "LD_AUDIT=" SHIM,
-		"GLIBC_TUNABLES=" TUNABLE "512", 4},
+	{{"LD_PRELOAD=" SHIM, "PATH=/bin", "A="}, "LD_AUDIT=" SHIM, "GLIBC_TUNABLES=" TUNABLE "512",
+		4},
 	/* The user's own go on, wherever they stand. */
 	{{"LD_AUDIT=/a.so", "A=1"}, "LD_AUDIT=/a.so:" SHIM, "GLIBC_TUNABLES=" TUNABLE "512", 2},
 	{{"A=1", "LD_AUDIT=/a.so:/b.so"}, "LD_AUDIT=/a.so:/b.so:" SHIM,
 		"GLIBC_TUNABLES=" TUNABLE "512", 2},
 	{{"A=1", "GLIBC_TUNABLES=glibc.malloc.check=3", "B=2"}, "LD_AUDIT=" SHIM,
 		"GLIBC_TUNABLES=glibc.malloc.check=3:" TUNABLE "512", 2},
-	{{"LD_AUDIT=/a.so", "A=1",
-		 "GLIBC_TUNABLES=glibc.malloc.check=3:glibc.malloc.perturb=1"},
+	{{"LD_AUDIT=/a.so", "A=1", "GLIBC_TUNABLES=glibc.malloc.check=3:glibc.malloc.perturb=1"},
 		"LD_AUDIT=/a.so:" SHIM,
 		"GLIBC_TUNABLES=glibc.malloc.check=3:glibc.malloc.perturb=1:" TUNABLE "512", 2},
 	/* Ours comes on top of the user's, of which the last counts. */
@@ -165,8 +164,7 @@ static void process_start(struct process *process, const char *const *envp, cons
 	shim_double.on_exec = start_promoted;
 	fill_auxv(auxv);
 	process_block_build(&process->block, arguments, (char *const *)envp, execfn, auxv);
-	process->settings = (struct ea_settings){
-		.log = "stderr", .promote = EA_PROMOTE_ALWAYS};
+	process->settings = (struct ea_settings){.log = "stderr", .promote = EA_PROMOTE_ALWAYS};
 	load_shim();
 }
 
@@ -425,8 +423,8 @@ TEST(promotion, file_name_of_the_program)
 
 TEST(promotion, name_of_the_process)
 {
-	static const char *const names[] = {"x", "with:colons:1", "15-bytes-long-x", "a b\n", "12",
-		"EXECALIGN_PADDI"};
+	static const char *const names[] = {
+		"x", "with:colons:1", "15-bytes-long-x", "a b\n", "12", "EXECALIGN_PADDI"};
 	char before[16] = "", name[16] = "";
 	size_t i;
 
@@ -452,8 +450,8 @@ TEST(promotion, name_of_the_process)
 }
 
 /* As `execalign run` does with setenv (cli/audited_start.c), without an exec of /proc/self/exe. */
-static void build_audited(struct process_block *block, const struct original *original,
-	const char *execfn)
+static void build_audited(
+	struct process_block *block, const struct original *original, const char *execfn)
 {
 	static const char *const marker[] = {"EXECALIGN_PROMOTED=u:0:", "EXECALIGN_PADDING="};
 	const char *envp[VARIABLES + 5] = {NULL};
@@ -544,8 +542,8 @@ TEST(promotion, what_is_not_ours_stays)
 		char *const envp[VARIABLES];
 		const char *expected[VARIABLES];
 	} rows[] = {
-		{{"LD_AUDIT=/a.so", "GLIBC_TUNABLES=glibc.malloc.check=3", "EXECALIGN_PADDING=",
-			 "EXECALIGN_PROMOTED=0:0:"},
+		{{"LD_AUDIT=/a.so", "GLIBC_TUNABLES=glibc.malloc.check=3",
+			 "EXECALIGN_PADDING=", "EXECALIGN_PROMOTED=0:0:"},
 			{"LD_AUDIT=/a.so", "GLIBC_TUNABLES=glibc.malloc.check=3"}},
 		{{"LD_AUDIT=" SHIM ":/b.so", "GLIBC_TUNABLES=" TUNABLE "512:glibc.malloc.check=3",
 			 "EXECALIGN_PADDING=", "EXECALIGN_PROMOTED=u:0:"},
@@ -554,8 +552,8 @@ TEST(promotion, what_is_not_ours_stays)
 		{{"LD_AUDIT=/a.so:/b.so", "GLIBC_TUNABLES=glibc.malloc.check=3:" TUNABLE "512",
 			 "EXECALIGN_PADDING=", "EXECALIGN_PROMOTED=0:0:"},
 			{"LD_AUDIT=/a.so:/b.so", "GLIBC_TUNABLES=glibc.malloc.check=3"}},
-		{{"LD_AUDIT=/a.so:" SHIM, "GLIBC_TUNABLES=", "EXECALIGN_PADDING=",
-			 "EXECALIGN_PROMOTED=0:0:"},
+		{{"LD_AUDIT=/a.so:" SHIM,
+			 "GLIBC_TUNABLES=", "EXECALIGN_PADDING=", "EXECALIGN_PROMOTED=0:0:"},
 			{"LD_AUDIT=/a.so", "GLIBC_TUNABLES="}},
 		{{"LD_AUDIT=", "EXECALIGN_PADDING=", "EXECALIGN_PROMOTED=0:0:"}, {"LD_AUDIT="}},
 		{{"EXECALIGN_PROMOTED=0:0:", "A=1", "EXECALIGN_PADDING=1", "EXECALIGN_PROMOTED=x",
@@ -616,7 +614,7 @@ TEST(promotion, a_marker_that_is_none_changes_nothing)
 	for (i = 0; i < COUNT_OF(markers); i++) {
 		char *const envp[] = {"LD_AUDIT=/a.so:" SHIM, "GLIBC_TUNABLES=" TUNABLE "512",
 			(char *)markers[i], NULL};
-		struct ea_promotion_marker found = {77, 77};
+		struct ea_promotion_marker found = {77, 77, 77};
 		struct process_block block;
 		char *before;
 
@@ -624,12 +622,14 @@ TEST(promotion, a_marker_that_is_none_changes_nothing)
 		before = malloc(block.bytes);
 		memcpy(before, block.memory, block.bytes);
 		ea_promotion_find(block.stack.envp, &found);
-		CHECK(!found.is_set && !found.seccomp_filters, "%s", markers[i]);
-		found = (struct ea_promotion_marker){77, 77};
+		CHECK(!found.is_set && !found.seccomp_filters && !found.has_loaded, "%s",
+			markers[i]);
+		found = (struct ea_promotion_marker){77, 77, 77};
 		CHECK_U64(ea_promotion_finish(&block.stack, &found), 0, "%s", markers[i]);
 		CHECK(!memcmp(before, block.memory, block.bytes), "%s changed the stack",
 			markers[i]);
-		CHECK(!found.is_set && !found.seccomp_filters, "%s", markers[i]);
+		CHECK(!found.is_set && !found.seccomp_filters && !found.has_loaded, "%s",
+			markers[i]);
 		free(before);
 		process_block_free(&block);
 	}
@@ -639,31 +639,33 @@ TEST(promotion, marker)
 {
 	static const struct {
 		const char *marker;
-		int filters;
+		int filters, has_loaded;
 	} rows[] = {
-		{"EXECALIGN_PROMOTED=0:0:", 0},
-		{"EXECALIGN_PROMOTED=3:0:/bin/x", 3},
-		{"EXECALIGN_PROMOTED=12:4:name", 12},
-		{"EXECALIGN_PROMOTED=1:15:0123456789abcde/bin/x", 1},
+		{"EXECALIGN_PROMOTED=0:0:", 0, 0},
+		{"EXECALIGN_PROMOTED=3:0:/bin/x", 3, 0},
+		{"EXECALIGN_PROMOTED=12:4:name", 12, 1},
+		{"EXECALIGN_PROMOTED=1:15:0123456789abcde/bin/x", 1, 1},
 		/* `execalign run` has not tried the calls. */
-		{"EXECALIGN_PROMOTED=u:0:", -1},
-		{"EXECALIGN_PROMOTED=u:4:name/bin/x", -1},
+		{"EXECALIGN_PROMOTED=u:0:", -1, 0},
+		{"EXECALIGN_PROMOTED=u:4:name/bin/x", -1, 1},
 	};
 	size_t i;
 
 	for (i = 0; i < COUNT_OF(rows); i++) {
 		char *const envp[] = {"A=1", (char *)rows[i].marker, NULL};
-		struct ea_promotion_marker found = {77, 77};
+		struct ea_promotion_marker found = {77, 77, 77};
 
 		ea_promotion_find(envp, &found);
 		CHECK_U64(found.is_set, 1, "%s", rows[i].marker);
 		CHECK_U64(found.seccomp_filters, rows[i].filters, "%s", rows[i].marker);
+		/* Only a process that was there before the exec has a name to hand on. */
+		CHECK_U64(found.has_loaded, rows[i].has_loaded, "%s", rows[i].marker);
 	}
 }
 
 TEST(promotion, marker_tells_the_filters)
 {
-	struct ea_promotion_marker found = {77, 77};
+	struct ea_promotion_marker found = {77, 77, 77};
 	struct process process;
 
 	process_start(&process, originals[0].envp, EXECFN);
@@ -677,7 +679,7 @@ TEST(promotion, marker_tells_the_filters)
 	ea_promotion_find(promoted.stack.envp, &found);
 	CHECK_U64(found.is_set, 1, "no marker");
 	CHECK_U64(found.seccomp_filters, 5, "filters");
-	found = (struct ea_promotion_marker){77, 77};
+	found = (struct ea_promotion_marker){77, 77, 77};
 	CHECK_U64(ea_promotion_finish(&promoted.stack, &found), 1, "finish");
 	CHECK_U64(found.is_set, 1, "finish");
 	CHECK_U64(found.seccomp_filters, 5, "filters");
@@ -816,8 +818,8 @@ TEST(promotion, traced)
 		process_end(&process);
 		CHECK(strstr(shim_double.output, rows[i].logged), "row %zu: %s", i,
 			shim_double.output);
-		CHECK_U64(shim_double.execs, !strcmp(rows[i].logged, "exec was refused"),
-			"row %zu", i);
+		CHECK_U64(shim_double.execs, !strcmp(rows[i].logged, "exec was refused"), "row %zu",
+			i);
 		CHECK_U64(shim_double.seccomp_must_try, rows[i].promote == EA_PROMOTE_ALWAYS,
 			"row %zu", i);
 	}
@@ -941,11 +943,9 @@ static const struct obstacle obstacles[] = {
 	{"auto", "result=declined reason=\"nothing to gain\"\n", put_auto},
 	{"page size", "result=declined reason=\"unknown base page size\"\n", put_odd_page_size},
 	{"auditor", "result=declined reason=\"LD_AUDIT has the auditor already\"\n", put_auditor},
-	{"colon",
-		"result=declined reason=\"the shim's path cannot be named in LD_AUDIT\"\n",
+	{"colon", "result=declined reason=\"the shim's path cannot be named in LD_AUDIT\"\n",
 		put_path_with_colon},
-	{"bare name",
-		"result=declined reason=\"the shim's path cannot be named in LD_AUDIT\"\n",
+	{"bare name", "result=declined reason=\"the shim's path cannot be named in LD_AUDIT\"\n",
 		put_bare_name},
 	{"filter", "result=declined reason=\"a filter of the program's own\"\n", put_filter},
 	{"headers",

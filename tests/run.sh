@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# run.sh [-j JOBS] GROUP... - run the tests of these groups: unit, fuzz, native
+# run.sh [-j JOBS] GROUP... - run the tests of these groups: unit, fuzz, native, qemu
 #
 # Prints one line per test program or scenario,
 #
 #	PASS name - note		FAIL name - reason		SKIP name - reason
 #
-# and last "N passed, N failed, N skipped". A program that ends with a line "N passed, N failed" of
-# its own counts as so many tests. Exit: 0 nothing failed, 1 something did, 2 wrong use.
+# and last "N passed, N failed, N skipped". A program that ends with such a line of its own (", N skipped"
+# may be missing) counts as so many tests. Exit: 0 nothing failed, 1 something did, 2 wrong use.
 #
 # A test passes with exit status 0, fails with any other, and is skipped with 77 after a line
 # "SKIP: reason"; without a reason it fails. "NOTE: text" is shown beside a pass. Output goes to
@@ -21,10 +21,12 @@ export BUILD
 unset MAKEFLAGS MFLAGS MAKELEVEL
 logs=$BUILD/test-logs
 default_timeout=300
+# From nothing: fetching packages, building the 64K kernel and filesystem images takes most of it.
+qemu_seconds=2400
 fuzz_seconds=${FUZZ_SECONDS:-60}
 
 usage() {
-	echo "usage: tests/run.sh [-j JOBS] unit|fuzz|native..." >&2
+	echo "usage: tests/run.sh [-j JOBS] unit|fuzz|native|qemu..." >&2
 	exit 2
 }
 
@@ -83,9 +85,14 @@ add_native() {
 	done
 }
 
+# One program that runs many cases, and prints what it counted.
+add_qemu() {
+	add qemu-quick "$qemu_seconds" no "tests/qemu/check.py --quick --build $BUILD"
+}
+
 for group; do
 	case $group in
-	unit | fuzz | native) "add_$group" ;;
+	unit | fuzz | native | qemu) "add_$group" ;;
 	*) usage ;;
 	esac
 done
@@ -133,7 +140,7 @@ report_failure() {
 
 # report NAME STATUS - print the outcome and count it
 report() {
-	local name=$1 status=$2 log=$logs/$1.log note counts own_passed=1 own_failed=0
+	local name=$1 status=$2 log=$logs/$1.log note counts own_passed=1 own_failed=0 own_skipped=0
 	if [ "$status" = 77 ]; then
 		note=$(last_of SKIP "$log")
 		if [ -n "$note" ]; then
@@ -145,10 +152,14 @@ report() {
 	fi
 
 	note=$(last_of NOTE "$log")
-	counts=$(grep -aE '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1) || counts=
+	counts=$(grep -aE '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$log" | tail -n 1) ||
+		counts=
 	if [ -n "$counts" ]; then
-		read -r own_passed _ own_failed _ <<<"$counts"
+		read -r own_passed _ own_failed _ own_skipped _ <<<"$counts"
 		note="$own_passed tests"
+		skipped=$((skipped + ${own_skipped:-0}))
+		# Each with its reason.
+		grep -a '^SKIP ' "$log" || true
 	fi
 	if [ "$status" = 0 ] && [ "$own_failed" = 0 ] && [ "$own_passed" -gt 0 ]; then
 		passed=$((passed + own_passed))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# tests/: make check, make fuzz, and their parts check-unit, check-fuzz, check-native.
+# tests/: make check, make fuzz, and their parts check-unit, check-fuzz, check-native, check-qemu-quick.
 #
 # tests/run.sh runs everything and counts; what it runs is built here. TEST_JOBS tests run at a
 # time; FUZZ_SECONDS are shared out among the fuzz targets.
@@ -108,6 +108,10 @@ $(BUILD)/deps/fuzz: mk/deps.sh
 
 include tests/native/native.mk
 
+# --- arm64 kernels under QEMU: see qemu.mk
+
+include tests/qemu/qemu.mk
+
 # --- Running them
 
 .PHONY: check-unit check-fuzz check-native
@@ -121,5 +125,6 @@ check-fuzz fuzz: $(FUZZ_PROGRAMS) $(FUZZ_SEEDS)
 check-native: all fixtures
 	@$(TEST_ENV) tests/run.sh -j $(TEST_JOBS) native
 
-check: $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(FUZZ_SEEDS) all fixtures
-	@$(TEST_ENV) tests/run.sh -j $(TEST_JOBS) unit fuzz native
+check: $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(FUZZ_SEEDS) all fixtures shim-aarch64 cli-aarch64 \
+		| $(BUILD)/deps/qemu
+	@$(TEST_ENV) tests/run.sh -j $(TEST_JOBS) unit fuzz native qemu

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""bench - what a case is given: a guest with its filesystems mounted, and a place for results."""
+from dataclasses import dataclass, field
+from typing import Callable
+
+
+class Failure(Exception):
+    """One line: what is not as it must be."""
+
+
+class Skip(Exception):
+    """One line: why this cannot be tried here."""
+
+
+@dataclass
+class Bench:
+    """A guest, and what was seen on this kernel so far."""
+    guest: object
+    version: str
+    pages: str
+    fixtures: list                                # read_fixtures()
+    rows: dict = field(default_factory=dict)      # Testimony by Setup
+    figures: list = field(default_factory=list)   # what scenarios measure
+    boot: Callable = None                         # boot(icount=True): another guest's Bench
+
+    @property
+    def advised(self):
+        """Is block-sized text better read with advice than without, on this kernel?"""
+        return self.version != '6.12' and self.pages != '4k'
+
+    def run(self, command, seconds=60):
+        """Output of a shell command that must succeed."""
+        status, output = self.guest.run(command, seconds)
+        if status:
+            raise Failure(f'{command}: exit status {status}: {output[-300:]}')
+        return output
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.guest.close()
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """A synthetic library."""
+    file: str
+    text_bytes: int
+    align_bytes: int
+    page_bytes_max: int  # larger pages cannot load it
+    shifted: bool        # addresses and file offsets differ: lld's default layout
+
+
+def read_fixtures(directory):
+    """What fixtures/make.sh wrote down about the libraries that it made."""
+    with open(f'{directory}/list', encoding='utf-8') as lines:
+        fields = [line.split() for line in lines if not line.startswith('#')]
+    return [Fixture(name, int(text), int(align), int(page), layout == 'shifted')
+            for name, text, align, _linker, layout, page in fields]

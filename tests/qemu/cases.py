@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""cases - what is asked of a guest, and what must come of it.
+
+A case is a name and a function that is called with a Bench: it raises Failure when something is not
+as it must be, and returns a row for the matrix or None.
+"""
+import fnmatch
+import re
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Callable
+
+import scenarios
+from bench import Failure
+from witness import KIB, MIB, Setup, testify
+
+PROBE = {'glibc': '/tools/bin/probe', 'musl': '/tools/bin/probe-musl'}
+LIBDIR = '/usr/lib/aarch64-linux-gnu'
+# Real libraries, as Debian builds them. libLLVM has most of their text.
+REAL_LIBRARIES = [f'{LIBDIR}/{name}' for name in (
+    'libLLVM.so.19.1', 'libcrypto.so.3', 'libstdc++.so.6', 'libsqlite3.so.0')]
+
+
+@dataclass(frozen=True)
+class Case:
+    """See above. Quick ones are the part that make check runs."""
+    name: str
+    filesystem: str
+    function: Callable
+    quick: bool = False
+
+
+# --- The matrix: one probe per row
+
+def _libraries(bench, setup):
+    """What the probe opens: all layouts to call through, real libraries and some to touch.
+
+    musl has no real libraries here; its programs are small.
+    """
+    page_bytes = int(bench.pages[:-1]) * KIB
+    synthetic = [f'/opt/fixtures/lib/{fixture.file}' for fixture in bench.fixtures
+                 if fixture.page_bytes_max >= page_bytes and not _unplaceable(fixture)]
+    if setup.touch == 'call' or setup.libc == 'musl':
+        return synthetic
+    return REAL_LIBRARIES + [library for library in synthetic if '-10m-' not in library]
+
+
+def _unplaceable(fixture):
+    """Address and offset apart by a page: where the filesystem aligns, no place is congruent."""
+    return fixture.shifted and fixture.align_bytes < 64 * KIB
+
+
+def _command(bench, setup):
+    """Program and arguments, by where the libraries are to come from."""
+    command = [PROBE[setup.libc], '-t', setup.touch]
+    libraries = _libraries(bench, setup)
+    if setup.start == 'mmap':
+        return command + [word for library in libraries for word in ('-m', library)]
+    if setup.start == 'startup':
+        return [f'{PROBE[setup.libc]}-needed', '-t', setup.touch]
+    return command + libraries
+
+
+def _prepare(bench, setup):
+    if setup.cache == 'cold':
+        bench.run('cold')
+    else:
+        bench.run(f"warm_small {setup.filesystem} {' '.join(_libraries(bench, setup))}", 120)
+    bench.run(f'read_ahead {setup.read_ahead_kib}')
+
+
+def _least_share(bench, setup):
+    """Share of the whole blocks that must be mapped large, or None where none is promised."""
+    if setup.method not in ('audit', 'preload') or setup.libc != 'glibc':
+        return None
+    if not bench.advised or setup.cache != 'cold' or setup.advise != 'auto':
+        return None
+    if setup.filesystem == 'ext4':
+        return 0.97 if setup.read_ahead_kib == 128 else 0.90
+    return 0.90 if setup.filesystem == 'xfs' else None
+
+
+def _check_congruent(setup, found):
+    """The shim places everything that is eligible, whatever folios there are."""
+    if setup.method not in ('audit', 'preload'):
+        return
+    if setup.libc == 'musl' and setup.start != 'mmap':
+        return
+    misplaced = [library.path for library in found.libraries if library.congruent is False]
+    if misplaced:
+        raise Failure(f"misplaced: {' '.join(misplaced)}")
+
+
+def _check_shares(bench, setup, found):
+    least = _least_share(bench, setup)
+    if least is not None and found.share_of_whole_blocks < least:
+        raise Failure(f'{found.share_of_whole_blocks:.1%} of the whole blocks are mapped large, '
+                      f'should be {least:.0%} or more: ' + _worst(found))
+    # Before 7.2, or without large folios, that is the reason which report gives.
+    if setup.cache == 'small' and setup.method in ('audit', 'preload') and bench.version != '6.12':
+        _check_small_folios_named(found, _libraries(bench, setup))
+
+
+def _worst(found):
+    """The libraries that lack most."""
+    lacking = sorted(found.libraries, key=lambda library: library.large_bytes - library.whole_bytes)
+    return ', '.join(f'{library.path} {library.large_bytes // KIB} of '
+                     f'{library.whole_bytes // KIB} KiB ({library.reason})'
+                     for library in lacking[:3])
+
+
+def _check_small_folios_named(found, warmed):
+    """Links have been followed by those who say where a library is: names are compared."""
+    names = {path.rsplit('/', 1)[1] for path in warmed}
+    unnamed = [library.path for library in found.libraries
+               if library.path.rsplit('/', 1)[1] in names
+               and library.judged_block_bytes and library.reason != 'small-folios'
+               and library.large_bytes < library.whole_bytes]
+    if unnamed:
+        raise Failure(f"report does not name small folios as the reason: {' '.join(unnamed)}")
+
+
+def _check_no_harm(bench, setup, found):
+    """Compared with the same row without the shim, which ran before."""
+    plain = bench.rows.get(replace(setup, method='plain'))
+    if setup.method in ('plain', 'thp') or setup.advise != 'auto' or not plain:
+        return
+    if not bench.advised and found.share_of_text < plain.share_of_text:
+        raise Failure(f'{found.share_of_text:.2%} of the text is mapped large, '
+                      f'without the shim {plain.share_of_text:.2%}')
+    if setup.read_ahead_kib == 128 and found.read_bytes > 1.3 * plain.read_bytes:
+        raise Failure(f'reads {found.read_bytes / MIB:.1f} MiB, '
+                      f'without the shim {plain.read_bytes / MIB:.1f} MiB')
+
+
+def probe_case(setup, quick=False):
+    """A row of the matrix."""
+    def run(bench):
+        _prepare(bench, setup)
+        found = testify(bench.guest, setup, _command(bench, setup))
+        bench.rows[setup] = found
+        _check_congruent(setup, found)
+        _check_shares(bench, setup, found)
+        _check_no_harm(bench, setup, found)
+        return setup, found
+    return Case('probe/' + setup.name(), setup.filesystem, run, quick=quick)
+
+
+def _matrix(version):
+    """Setups, in an order in which each comes after the plain one that it is compared with."""
+    methods = ('plain', 'audit', 'preload')
+    # The shim does not advise on 6.12: what is read does not depend on it.
+    touches = ('seq', 'random', 'call') if version == '7.2' else ('seq',)
+    read_aheads = (128, 8192) if version == '7.2' else (128,)
+    for filesystem, ahead, touch, method in product(('ext4', 'xfs'), read_aheads, touches, methods):
+        if method != 'preload' or touch == touches[-1]:
+            yield Setup(filesystem, method=method, read_ahead_kib=ahead, touch=touch)
+    for filesystem, method in product(('ext4', 'xfs'), methods):
+        yield Setup(filesystem, method=method, start='startup')
+    for filesystem, method in product(('ext4', 'xfs'), methods):
+        yield Setup(filesystem, method=method, cache='small')
+    for filesystem, method in product(('erofs', 'overlay'), methods):
+        yield Setup(filesystem, method=method)
+    for filesystem, start, method in product(('ext4', 'xfs'), ('dlopen', 'mmap'),
+                                             ('plain', 'preload')):
+        yield Setup(filesystem, 'musl', method, start=start)
+    for ahead, touch in product(read_aheads, touches):
+        if version == '7.2':
+            yield Setup(method='audit', read_ahead_kib=ahead, touch=touch, advise='hugepage')
+    for filesystem in ('ext4', 'xfs'):
+        yield Setup(filesystem, method='thp')
+
+
+def _is_quick(setup):
+    return setup in (Setup(), Setup(method='audit'), Setup(touch='call'),
+                     Setup(method='preload', touch='call'), Setup('xfs'), Setup('xfs', method='audit'),
+                     Setup(start='startup'), Setup(method='preload', start='startup'))
+
+
+# --- The list
+
+SCENARIOS = [
+    # function, quick
+    (scenarios.promotion, True),
+    (scenarios.static_tls, True),
+    (scenarios.dlopen_from_threads, False),
+    (scenarios.address_limit, False),
+    (scenarios.static_program, False),
+    (scenarios.randomness, False),
+    (scenarios.executed_samples, True),
+    (scenarios.start_instructions, False),
+]
+
+
+def _scenario_cases():
+    for function, quick in SCENARIOS:
+        yield Case('scenario/' + function.__name__.replace('_', '-'), 'ext4', function, quick=quick)
+    for name, filesystem in product(scenarios.APPLICATIONS, ('ext4', 'overlay')):
+        yield Case(f'application/{filesystem}/{name}', filesystem,
+                   scenarios.application(name, filesystem))
+
+
+def all_cases(version):
+    """Every case for a kernel of this version, in order."""
+    probes = [probe_case(setup, _is_quick(setup)) for setup in _matrix(version)]
+    return probes + list(_scenario_cases())
+
+
+def select(cases, pattern='*', filesystem=None, quick=False):
+    """The cases that were asked for. A probe brings the plain one that it is compared with."""
+    chosen = [case for case in cases
+              if fnmatch.fnmatch(case.name, pattern) and (not quick or case.quick)
+              and filesystem in (None, case.filesystem)]
+    needed = {re.sub('/(audit|preload)/', '/plain/', case.name).removesuffix('/hugepage')
+              for case in chosen}
+    return [case for case in cases if case in chosen or case.name in needed]

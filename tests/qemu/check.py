@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""check.py - run the cases in arm64 guests with 4K, 16K and 64K pages, and write the matrix
+
+Usage: check.py [options]; see --help. Prints a line per case (PASS, FAIL or SKIP), the matrix, and
+last "N passed, N failed, N skipped". Exit: 0 nothing failed, 1 something did, 2 cannot run.
+"""
+import argparse
+import fnmatch
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import cases
+import matrix
+from artefacts import ArtefactError, Artefacts
+from bench import Bench, Failure, Skip, read_fixtures
+from gdbstub import GdbError
+from machine import Guest, GuestError, QEMU
+from pagetable import WalkError
+from witness import Disagreement
+
+# Debian has no 64K kernel; ours is built of the newer source only.
+MACHINES = [('7.2', '64k'), ('7.2', '16k'), ('7.2', '4k'), ('6.12', '16k'), ('6.12', '4k')]
+QUICK_MACHINES = [('7.2', '64k'), ('7.2', '16k'), ('7.2', '4k')]
+DISK_ROOM_BYTES = 12 << 30
+GUESTS_AT_A_TIME = 2
+# A case that takes longer has failed, and its guest is given up.
+CASE_SECONDS = 400
+# tests/run.sh's "skipped".
+EXIT_SKIPPED = 77
+
+
+class Results:
+    """Counts and prints, one line at a time."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self.passed = self.failed = self.skipped = 0
+        self.rows = []
+        self.figures = []
+
+    def add(self, outcome, name, note=''):
+        """outcome: PASS, FAIL or SKIP."""
+        with self._lock:
+            self.passed += outcome == 'PASS'
+            self.failed += outcome == 'FAIL'
+            self.skipped += outcome == 'SKIP'
+            print(f'{outcome} {name}' + (f' - {note}' if note else ''), flush=True)
+
+    def add_row(self, version, pages, row):
+        """A row of the matrix: a Setup and its Testimony."""
+        with self._lock:
+            self.rows.append((version, pages, *row))
+
+    def add_figures(self, version, pages, figures):
+        """What scenarios measured."""
+        with self._lock:
+            self.figures += [{'kernel': version, 'pages': pages, **figure} for figure in figures]
+
+
+class Session:
+    """One kernel: boots guests as needed and runs cases in them."""
+
+    def __init__(self, artefacts, version, pages, results):
+        self._artefacts, self._results = artefacts, results
+        self._version, self._pages = version, pages
+        self._guests = []
+        self._bench_made = None
+        self._rows = {}
+        self._aborted = False
+
+    def run(self, chosen):
+        """Runs the cases; a guest that failed is replaced by a new one for the next."""
+        try:
+            for case in chosen:
+                if not self._aborted:
+                    self._run_case(case)
+        finally:
+            self._end_guests()
+
+    def abort(self):
+        """From another thread: no further case, and the one that runs fails at once."""
+        self._aborted = True
+        for guest in self._guests:
+            guest.kill()
+
+    def _run_case(self, case):
+        name = f'{self._version}/{self._pages}/{case.name}'
+        began = time.monotonic()
+        try:
+            bench = self._bench()
+            bench.guest.deadline = began + CASE_SECONDS
+            row = case.function(bench)
+        except Skip as skip:
+            self._results.add('SKIP', name, str(skip))
+        except (Failure, Disagreement, WalkError, GdbError) as failure:
+            self._results.add('FAIL', name, str(failure))
+        except (GuestError, ArtefactError) as failure:
+            self._results.add('FAIL', name, str(failure))
+            self._end_guests()
+        else:
+            self._results.add('PASS', name, self._note(row, time.monotonic() - began))
+            if row:
+                self._results.add_row(self._version, self._pages, row)
+        if self._bench_made:
+            # Measured is measured, whatever it was judged to be.
+            self._results.add_figures(self._version, self._pages, self._bench_made.figures)
+            self._bench_made.figures.clear()
+
+    @staticmethod
+    def _note(row, seconds):
+        if not row:
+            return f'{seconds:.1f} s'
+        return f'{row[1].share_of_whole_blocks:.1%} of whole blocks, {seconds:.1f} s'
+
+    def _bench(self):
+        if not self._bench_made:
+            self._bench_made = self._boot()
+        return self._bench_made
+
+    def _boot(self, icount=False):
+        kernel = self._artefacts.kernel(self._version, self._pages)
+        images = self._artefacts.images()
+        guest = Guest(os.path.join(kernel, 'Image'), self._artefacts.initrd(kernel), images,
+                      icount=icount)
+        self._guests.append(guest)
+        bench = Bench(guest, self._version, self._pages,
+                      read_fixtures(self._artefacts.fixtures()), self._rows, boot=self._boot)
+        for command in [f'mount_image {name} {name}' for name in images] + [
+                'mount_overlay overlay ext4']:
+            status, output = guest.run(command)
+            if status:
+                raise GuestError(f'{command} fails', output)
+        return bench
+
+    def _end_guests(self):
+        for guest in self._guests:
+            guest.close()
+        self._guests.clear()
+        self._bench_made = None
+
+
+def parse_arguments():
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--build', default='build', help='build directory')
+    parser.add_argument('--pages', default='*', help='4k, 16k or 64k')
+    parser.add_argument('--kernel', default='*', help='7.2 or 6.12')
+    parser.add_argument('--fs', help='ext4, xfs, erofs or overlay')
+    parser.add_argument('--case', default='*', help='pattern of case names')
+    parser.add_argument('--quick', action='store_true', help='the part that make check runs')
+    parser.add_argument('--parts-only', action='store_true',
+                        help='only fetch and build what guests are made of')
+    parser.add_argument('--json', help='file for the results')
+    parser.add_argument('--markdown', help='file for the matrix')
+    return parser.parse_args()
+
+
+def check_host(artefacts):
+    """What a run cannot do without."""
+    if not shutil.which(QEMU):
+        raise ArtefactError(f'no {QEMU}; install qemu-system-arm')
+    os.makedirs(artefacts.cache, exist_ok=True)
+    free = shutil.disk_usage(artefacts.cache).free
+    if free < DISK_ROOM_BYTES:
+        raise ArtefactError(f'{free >> 30} GiB free in {artefacts.cache}, {DISK_ROOM_BYTES >> 30} '
+                            'needed; make room or set EXECALIGN_QEMU_CACHE')
+
+
+def choose(options):
+    """[(version, pages, cases)] of the command line."""
+    chosen = []
+    for version, pages in QUICK_MACHINES if options.quick else MACHINES:
+        if fnmatch.fnmatch(version, options.kernel) and fnmatch.fnmatch(pages, options.pages):
+            some = cases.select(cases.all_cases(version), options.case, options.fs, options.quick)
+            if some:
+                chosen.append((version, pages, some))
+    if not chosen:
+        raise ArtefactError('no case is so; --help has the options, cases.py the names')
+    return chosen
+
+
+def without_long_builds(artefacts, chosen, results):
+    """Debian has no 64K kernel, and ours takes minutes to build: not by the way, but in CI."""
+    kept = []
+    for version, pages, some in chosen:
+        if pages == '64k' and not os.environ.get('CI') and \
+                not artefacts.kernel_is_cached(version, pages):
+            results.add('SKIP', f'{version}/{pages}',
+                        'the kernel is not built yet; make qemu-parts builds it, some minutes')
+        else:
+            kept.append((version, pages, some))
+    return kept
+
+
+def interrupt(number, _):
+    """An interrupted run ends by way of an exception, so that everything is cleaned up."""
+    signal.signal(number, signal.SIG_IGN)
+    print('check-qemu: interrupted', file=sys.stderr)
+    sys.exit(2)
+
+
+def run_all(artefacts, chosen, results):
+    """Runs each kernel's cases in a thread; when interrupted, ends what was started."""
+    sessions = [(Session(artefacts, version, pages, results), some)
+                for version, pages, some in chosen]
+    with ThreadPoolExecutor(GUESTS_AT_A_TIME) as pool:
+        runs = [pool.submit(session.run, some) for session, some in sessions]
+        try:
+            for run in runs:
+                run.result()
+        except BaseException:
+            artefacts.abort()
+            for session, _ in sessions:
+                session.abort()
+            raise
+
+
+def main():
+    """See above."""
+    options = parse_arguments()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, interrupt)
+    artefacts, results = Artefacts(options.build), Results()
+    try:
+        check_host(artefacts)
+        chosen = choose(options)
+        if options.quick:
+            chosen = without_long_builds(artefacts, chosen, results)
+        artefacts.images()
+        for version, pages, _ in chosen:
+            artefacts.kernel(version, pages)
+        if options.parts_only:
+            return 0
+        run_all(artefacts, chosen, results)
+    except ArtefactError as error:
+        if options.quick:
+            print(f'SKIP: {error}')
+            return EXIT_SKIPPED
+        print(f'check-qemu: {error}', file=sys.stderr)
+        return 2
+    matrix.write(results.rows, results.figures, options.json, options.markdown)
+    print(f'{results.passed} passed, {results.failed} failed, {results.skipped} skipped')
+    return 1 if results.failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""machine - one arm64 guest under QEMU: boots it, runs shell commands in it, looks at its vCPUs.
+
+Nothing of a guest outlives the program that started it: QEMU is killed by the kernel when its parent
+dies, memory is an unlinked file, disks are opened with snapshot=on.
+"""
+import ctypes
+import mmap
+import os
+import re
+import secrets
+import select
+import signal
+import subprocess
+import time
+
+import gdbstub
+import pagetable
+
+QEMU = 'qemu-system-aarch64'
+MEMORY_MIB = 2048
+TAIL_LINES = 15
+PR_SET_PDEATHSIG = 1
+
+
+class GuestError(Exception):
+    """The guest does not boot, hangs, panics or has ended; with the console's last lines."""
+
+    def __init__(self, what, console):
+        lines = [line for line in console.splitlines() if line.strip()][-TAIL_LINES:]
+        super().__init__(what + ''.join(f'\n    | {line}' for line in lines))
+
+
+def _die_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Guest:
+    """Use it in a with statement.
+
+    kernel: path of the Image. initrd: path. disks: {name: image}; in the guest, disk NAME is the
+    block device whose serial number is NAME. icount: count instructions (see -icount in qemu(1)),
+    one vCPU.
+    """
+
+    def __init__(self, kernel, initrd, disks, boot_seconds=120, icount=False):
+        self._console = ''
+        # A name in the abstract namespace of sockets: no file that could stay behind.
+        self.gdb = f'execalign-qemu-{os.getpid()}-{secrets.token_hex(8)}'
+        self._memory_fd = os.memfd_create('guest')
+        os.ftruncate(self._memory_fd, MEMORY_MIB << 20)
+        self.ram = pagetable.Ram(mmap.mmap(self._memory_fd, MEMORY_MIB << 20, mmap.MAP_SHARED,
+                                           mmap.PROT_READ))
+        self._process = self._start(kernel, initrd, disks, icount)
+        try:
+            began = time.monotonic()
+            ready = self._read_until(r'@@ready (\S+)', boot_seconds, 'does not boot')
+            self.boot_seconds = time.monotonic() - began
+        except GuestError:
+            self.close()
+            raise
+        self.release = ready[1]
+        # When the case that runs must have ended; whoever runs cases sets it.
+        self.deadline = float('inf')
+
+    def _start(self, kernel, initrd, disks, icount):
+        command = [QEMU, '-M', 'virt,memory-backend=ram', '-cpu', 'neoverse-n1',
+                   '-smp', '1' if icount else '2', '-m', str(MEMORY_MIB),
+                   '-object', f'memory-backend-file,id=ram,size={MEMORY_MIB}M,share=on,'
+                              f'mem-path=/proc/self/fd/{self._memory_fd}',
+                   '-kernel', kernel, '-initrd', initrd, '-nodefaults', '-display', 'none',
+                   '-append', 'console=ttyAMA0 quiet panic=-1 rdinit=/init',
+                   '-no-reboot', '-serial', 'stdio',
+                   '-chardev', f'socket,id=gdb,path={self.gdb},abstract=on,server=on,wait=off',
+                   '-gdb', 'chardev:gdb']
+        if icount:
+            # One instruction is 16 ns of the guest's time, one tick of its counter at 62.5 MHz.
+            command += ['-icount', 'shift=4,sleep=off']
+        for name, image in disks.items():
+            command += ['-drive', f'if=none,id={name},file={image},format=raw,snapshot=on',
+                        '-device', f'virtio-blk-pci,drive={name},serial={name}']
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, pass_fds=[self._memory_fd],
+                                preexec_fn=_die_with_parent)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def kill(self):
+        """Ends QEMU at once; from any thread. Disks are not written back: they are snapshots."""
+        self._process.kill()
+
+    def close(self):
+        """Ends the guest and frees what it used; may be called again."""
+        if self._process.stdin.closed:
+            return
+        self.kill()
+        self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()
+        os.close(self._memory_fd)
+
+    def run(self, command, seconds=60):
+        """Runs a shell command, which may use guest.sh's functions: (status, output)."""
+        if '\n' in command:
+            raise ValueError('one line, please')
+        token = secrets.token_hex(8)
+        self._console = ''
+        self._send(f'{token} {command}\n')
+        seconds = max(1, min(seconds, self.deadline - time.monotonic()))
+        match = self._read_until(rf'\n@@{token} (\d+)\n', seconds, f'no end of: {command}')
+        return int(match[1]), self._console[:match.start()].strip('\n')
+
+    def address_space(self, cookie_address, cookie, seconds=10):
+        """For a with statement: the address space of the process that has the cookie.
+
+        The process must be running in user space; the guest stands still inside the statement.
+        """
+        return _StoppedProcess(self, cookie_address, cookie, seconds)
+
+    def _send(self, text):
+        try:
+            self._process.stdin.write(text.encode())
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise GuestError('the guest has ended', self._console) from None
+
+    def _read_until(self, pattern, seconds, what):
+        expression = re.compile(pattern)
+        deadline = time.monotonic() + seconds
+        searched = 0
+        while True:
+            match = expression.search(self._console, max(0, searched - 200))
+            if match:
+                return match
+            searched = len(self._console)
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
+                raise GuestError(f'{what} within {seconds:.0f} s', self._console)
+            received = os.read(self._process.stdout.fileno(), 65536)
+            if not received:
+                raise GuestError(f'{what}: the guest has ended', self._console)
+            self._console += received.decode('utf-8', 'replace').replace('\r', '')
+
+
+class _StoppedProcess:
+    """The guest, stopped while one of its vCPUs runs a certain process."""
+
+    def __init__(self, guest, cookie_address, cookie, seconds):
+        self._guest = guest
+        self._cookie = cookie_address, cookie
+        self._seconds = seconds
+        self._stopped = None
+
+    def __enter__(self):
+        deadline = time.monotonic() + self._seconds
+        while time.monotonic() < deadline:
+            self._stopped = gdbstub.Stopped(self._guest.gdb)
+            self._stopped.__enter__()
+            try:
+                space = pagetable.find(self._guest.ram, self._vcpus(), *self._cookie)
+            except BaseException:
+                self._stopped.__exit__()
+                raise
+            if space:
+                return space
+            self._stopped.__exit__()
+            time.sleep(0.05)
+        raise pagetable.WalkError('no vCPU is in the address space of the process')
+
+    def _vcpus(self):
+        return [(self._stopped.register(thread, 'TTBR0_EL1'),
+                 self._stopped.register(thread, 'TCR_EL1')) for thread in self._stopped.threads()]
+
+    def __exit__(self, *_):
+        self._stopped.__exit__()

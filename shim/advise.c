@@ -144,7 +144,7 @@ static uint64_t read_readahead_bytes(uint64_t device)
 	return kib ? kib * EA_KIB : 1;
 }
 
-static uint64_t readahead_bytes(struct ea_adviser *adviser, const struct ea_object *object)
+uint64_t ea_advise_readahead_bytes(struct ea_adviser *adviser, const struct ea_object *object)
 {
 	struct ea_device *device = device_of(adviser, object);
 
@@ -183,59 +183,46 @@ static long read_dynamic(const struct ea_object *object, struct ea_elf_dyn *entr
 	return i;
 }
 
+/* Value of entry @tag, 0 when there is none. */
+static uint64_t dynamic_value(const struct ea_elf_dyn *entries, long count, int64_t tag)
+{
+	for (; count-- > 0; entries++) {
+		if (entries->tag == tag)
+			return entries->value;
+	}
+	return 0;
+}
+
 /* File offset of the symbol hash table, UINT64_MAX when there is none. */
 static uint64_t hash_offset(const struct ea_object *object)
 {
 	struct ea_elf_dyn entries[DYNAMIC_ENTRIES_MAX];
 	long count = read_dynamic(object, entries);
+	uint64_t vaddr = dynamic_value(entries, count, DT_GNU_HASH);
 
-	for (long i = 0; i < count; i++) {
-		if (entries[i].tag == DT_GNU_HASH || entries[i].tag == DT_HASH)
-			return offset_of(&object->image, entries[i].value);
-	}
-	return UINT64_MAX;
+	if (!vaddr)
+		vaddr = dynamic_value(entries, count, DT_HASH);
+	return vaddr ? offset_of(&object->image, vaddr) : UINT64_MAX;
 }
 
-/* End of the last table, by file offset, that relocation reads in @segment; 0 when it has none. */
-static uint64_t tables_end(const struct ea_object *object, const struct ea_segment *segment)
+/*
+ * End of the relocations in @segment, by file offset; 0 when it has none. They are the last of the
+ * tables that ld.so reads, in the order of GNU ld and lld, and those of the PLT are the last of them.
+ */
+static uint64_t relocations_end(const struct ea_object *object, const struct ea_segment *segment)
 {
 	struct ea_elf_dyn entries[DYNAMIC_ENTRIES_MAX];
 	long count = read_dynamic(object, entries);
-	uint64_t bytes_of_rela = 0, bytes_of_plt = 0, bytes_of_strings = 0;
-	uint64_t last = 0;
+	uint64_t start = dynamic_value(entries, count, DT_JMPREL);
+	uint64_t bytes = dynamic_value(entries, count, start ? DT_PLTRELSZ : DT_RELASZ);
 
-	for (long i = 0; i < count; i++) {
-		if (entries[i].tag == DT_RELASZ)
-			bytes_of_rela = entries[i].value;
-		else if (entries[i].tag == DT_PLTRELSZ)
-			bytes_of_plt = entries[i].value;
-		else if (entries[i].tag == DT_STRSZ)
-			bytes_of_strings = entries[i].value;
-	}
-	for (long i = 0; i < count; i++) {
-		uint64_t offset = offset_of(&object->image, entries[i].value);
-		uint64_t bytes;
-
-		switch (entries[i].tag) {
-		case DT_RELA:
-			bytes = bytes_of_rela;
-			break;
-		case DT_JMPREL:
-			bytes = bytes_of_plt;
-			break;
-		case DT_STRTAB:
-			bytes = bytes_of_strings;
-			break;
-		default:
-			continue;
-		}
-		if (offset < segment->offset || offset - segment->offset >= segment->file_bytes ||
-			bytes > segment->file_bytes)
-			continue;
-		if (offset + bytes > last)
-			last = offset + bytes;
-	}
-	return last;
+	if (!start)
+		start = dynamic_value(entries, count, DT_RELA);
+	start = offset_of(&object->image, start);
+	if (start < segment->offset || start - segment->offset >= segment->file_bytes ||
+		bytes > segment->file_bytes)
+		return 0;
+	return start + bytes;
 }
 
 /* struct whole - the whole blocks of the text, as a range of file offsets */
@@ -263,7 +250,7 @@ void ea_advise_touched_blocks(struct ea_adviser *adviser, const struct ea_object
 	unsigned int text, uint64_t block_bytes)
 {
 	const struct ea_segment *segment = &object->image.loads[text];
-	uint64_t spill_bytes = readahead_bytes(adviser, object) / 2;
+	uint64_t spill_bytes = ea_advise_readahead_bytes(adviser, object) / 2;
 	uint64_t segment_end = segment->offset + segment->file_bytes;
 	struct whole whole = {.block_bytes = block_bytes};
 	uint64_t spill_start;
@@ -298,8 +285,8 @@ struct ea_range ea_advise_range(struct ea_adviser *adviser, const struct ea_obje
 
 	if (!must_spare(adviser, block_bytes))
 		return range;
-	window_bytes = readahead_bytes(adviser, object);
-	start = tables_end(object, segment);
+	window_bytes = ea_advise_readahead_bytes(adviser, object);
+	start = relocations_end(object, segment);
 	if (start < segment->offset)
 		start = segment->offset;
 	start += window_bytes;
@@ -326,11 +313,12 @@ int ea_advise_text(const struct ea_adviser *adviser, uint64_t addr, uint64_t off
 	uint64_t first_offset;
 	uint64_t whole_bytes = ea_whole_blocks_bytes(
 		offset, bytes, adviser->geometry.page_bytes, block_bytes, &first_offset);
-	uint64_t first = addr + (first_offset - offset);
+	uint64_t first;
 	long ret;
 
 	if (!whole_bytes)
 		return 0;
+	first = addr + (first_offset - offset);
 	ret = sys_madvise(first, whole_bytes, MADV_HUGEPAGE);
 	/* Random without hugepage would only take read-ahead away. */
 	if (!ret && adviser->mode == EA_ADVISE_AUTO)

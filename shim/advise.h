@@ -49,6 +49,13 @@ enum ea_advice ea_advise_check(
 	struct ea_adviser *adviser, const struct ea_object *object, uint64_t block_bytes);
 
 /*
+ * ea_advise_readahead_bytes - read-ahead window of the disk that has @object, or the kernel's default
+ *
+ * Asked for once per filesystem. Never 0.
+ */
+uint64_t ea_advise_readahead_bytes(struct ea_adviser *adviser, const struct ea_object *object);
+
+/*
  * ea_advise_fs_aligns - does the file's filesystem place a mapping of @block_bytes congruent?
  */
 int ea_advise_fs_aligns(

@@ -268,8 +268,8 @@ static const char *failure_reason(const struct ea_placement *placement)
 {
 	switch (placement->result) {
 	case EA_GAP_IMPOSSIBLE:
-		return "the linker layout: text's address and file offset differ modulo the block, "
-		       "and p_align or the filesystem aligns the start";
+		return "linker layout: text's address and file offset disagree, and its start is "
+		       "aligned";
 	case EA_GAP_NO_ROOM:
 		return "no congruent place found";
 	case EA_GAP_FAILED:

@@ -22,10 +22,11 @@
 /*
  * ea_forget_small_folios - drop the blocks of eligible text that are cached in small folios
  *
- * Only after a start that had to read from the disk, so that whoever starts warm reads nothing again;
- * only where advice reads blocks in one folio and the pages of one folio are mapped together, by which
- * the two are told apart without privileges: contiguous blocks since Linux 7.2. Pages that another
- * process has mapped, and dirty ones, stay. Should the exec fail, what is needed is read again.
+ * Only in a process that has waited for the disk since it was forked, so that a start from a warm cache
+ * drops nothing; only where advice on this file's filesystem reads blocks in one folio and the pages of
+ * one folio are mapped together, by which the two are told apart without privileges: contiguous blocks
+ * since Linux 7.2. Pages that another process has mapped, and dirty ones, stay. Should the exec fail,
+ * what is needed is read again.
  * Context: as ea_promotion_try(), not under a seccomp filter.
  */
 void ea_forget_small_folios(const struct ea_startup *startup, const struct ea_settings *settings);

@@ -13,7 +13,7 @@ CC_AARCH64 ?= aarch64-linux-gnu-gcc
 SHIM_CC_IS_CLANG = $(findstring clang,$(shell $(CC) --version))
 SHIM_CFLAGS = $(COMMON_CFLAGS) -Os -g -fPIC -ffreestanding -fvisibility=hidden \
 	-fno-stack-protector -fno-common -ffunction-sections -fdata-sections \
-	-fno-asynchronous-unwind-tables -fno-unwind-tables
+	-fno-asynchronous-unwind-tables -fno-unwind-tables -fomit-frame-pointer
 SHIM_GCC_CFLAGS = -fno-tree-loop-distribute-patterns
 SHIM_LDFLAGS = -shared -nostdlib -Wl,-soname,libexecalign.so \
 	-Wl,--version-script=shim/libexecalign.map -Wl,-z,initfirst -Wl,-z,now -Wl,-z,relro \
@@ -33,7 +33,7 @@ $(BUILD)/obj/shim/%.o: %.c shim/shim.mk | $(BUILD)/deps/shim
 		-c -o $@ $<
 
 $(BUILD)/obj/shim/shim/mapping.o $(BUILD)/obj/shim-aarch64/shim/mapping.o: \
-	SHIM_CFLAGS += -fasynchronous-unwind-tables
+	SHIM_CFLAGS += -fasynchronous-unwind-tables -fno-omit-frame-pointer
 
 $(SHIM): $(SHIM_SOURCES:%.c=$(BUILD)/obj/shim/%.o)
 	$(CC) $(SHIM_LDFLAGS) -o $@ $(filter %.o,$^)

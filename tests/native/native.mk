@@ -68,7 +68,7 @@ TRACING := exit_maps $(if $(filter x86_64%,$(shell uname -m)),fail_shim_syscall)
 WITH_TEXT := app state fork_spawn
 SANITIZED := asan ubsan tsan asan-clang
 PROGRAMS := $(PLAIN) $(TRACING) $(WITH_TEXT) $(SANITIZED) many layouts tls tls128 tsan_reuse \
-	jemalloc static mmap_exec-musl
+	jemalloc static mmap_exec-musl private_memory
 PROGRAM_FILES := $(PROGRAMS:%=$(FIXTURES)/%)
 EXTRA_FILES := $(FIXTURES)/libtls4k.so $(FIXTURES)/other_auditor.so $(FIXTURES)/other_preload.so \
 	$(FIXTURES)/libtls128.so $(FIXTURES)/closing_auditor.so $(FIXTURES)/counting_preload.so
@@ -92,6 +92,10 @@ $(TRACING:%=$(FIXTURES)/%): $(FIXTURES)/%: $(FIXTURE_SOURCES)/%.c \
 $(WITH_TEXT:%=$(FIXTURES)/%): $(FIXTURES)/%: $(FIXTURE_SOURCES)/%.c $(FIXTURES)/libtext5m.so \
 		$(FIXTURES)/libtext10m.so
 	$(FIXTURE_CC) -o $@ $< -ltext5m $(if $(filter app,$*),-ltext10m)
+
+# The benchmark's; with an eligible library, so that there is something to gain.
+$(FIXTURES)/private_memory: bench/fixtures/private-memory.c $(FIXTURES)/libtext5m.so
+	$(FIXTURE_CC) -Wl,--no-as-needed -o $@ $< -ltext5m
 
 $(FIXTURES)/many: $(FIXTURE_SOURCES)/many_main.c $(MANY:%=$(FIXTURES)/lib%.so)
 	$(FIXTURE_CC) -o $@ $< $(MANY:%=-l%)

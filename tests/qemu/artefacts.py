@@ -20,6 +20,10 @@ class ArtefactError(Exception):
     """One line: what cannot be made, and what to do about it."""
 
 
+class Unavailable(ArtefactError):
+    """This machine cannot have it: no network, no room, no QEMU. Not a mistake of ours."""
+
+
 class Artefacts:
     """Makes what is asked for, once."""
 
@@ -78,7 +82,9 @@ class Artefacts:
                 lines = done.stdout.splitlines()
                 if done.returncode or not lines:
                     said = done.stderr.splitlines() or [f'exit status {done.returncode}']
-                    raise ArtefactError(f'{command[0]}: {said[-1]}')
+                    # What suite.sh says when the mirror or a package is out of reach.
+                    kind = Unavailable if 'cannot fetch' in said[-1] else ArtefactError
+                    raise kind(f'{command[0]}: {said[-1]}')
                 self._made[command] = lines[-1]
             return self._made[command]
 

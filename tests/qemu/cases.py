@@ -75,9 +75,9 @@ def _least_share(bench, setup):
         return None
     if not bench.advised or setup.cache != 'cold' or setup.advise != 'auto':
         return None
-    if setup.filesystem == 'ext4':
-        return 0.97 if setup.read_ahead_kib == 128 else 0.90
-    return 0.90 if setup.filesystem == 'xfs' else None
+    if setup.filesystem == 'ext4' and setup.read_ahead_kib == 128:
+        return 0.97
+    return 0.90
 
 
 def _check_congruent(setup, found):
@@ -93,12 +93,31 @@ def _check_congruent(setup, found):
 
 def _check_shares(bench, setup, found):
     least = _least_share(bench, setup)
+    if setup.method == 'preload' and setup.start == 'startup' and \
+            found.total('whole_bytes') - found.total('large_bytes') <= 2 * MIB:
+        # What is still being read ahead before the exec cannot be dropped: a block, now and then.
+        return
     if least is not None and found.share_of_whole_blocks < least:
         raise Failure(f'{found.share_of_whole_blocks:.1%} of the whole blocks are mapped large, '
                       f'should be {least:.0%} or more: ' + _worst(found))
     # Before 7.2, or without large folios, that is the reason which report gives.
+    if bench.version == '7.2' and bench.pages == '4k' and setup.method == 'audit' and \
+            setup.cache == 'cold' and setup.start == 'dlopen' and setup.advise == 'auto':
+        _check_pmd_entries(found)
+    if setup.method == 'thp' and bench.pages != '4k' and found.total('large_bytes'):
+        raise Failure(f"glibc.elf.thp maps {found.total('large_bytes')} bytes large: not expected")
     if setup.cache == 'small' and setup.method in ('audit', 'preload') and bench.version != '6.12':
         _check_small_folios_named(found, _libraries(bench, setup))
+
+
+def _check_pmd_entries(found):
+    """With 4K pages, what is judged by 2 MiB is mapped by PMD entries, all but a block in twenty."""
+    large = [library for library in found.libraries if library.judged_block_bytes == 2 * MIB]
+    whole = sum(library.judged_whole_bytes for library in large)
+    mapped = sum(library.block_bytes for library in large)
+    if not large or mapped < 0.95 * whole:
+        raise Failure(f'{mapped / MIB:.0f} of {whole / MIB:.0f} MiB are mapped by PMD entries: '
+                      + _worst(found))
 
 
 def _worst(found):
@@ -123,9 +142,11 @@ def _check_small_folios_named(found, warmed):
 def _check_no_harm(bench, setup, found):
     """Compared with the same row without the shim, which ran before."""
     plain = bench.rows.get(replace(setup, method='plain'))
-    if setup.method in ('plain', 'thp') or setup.advise != 'auto' or not plain:
+    if setup.method in ('plain', 'thp') or setup.advise != 'auto':
         return
-    if not bench.advised and found.share_of_text < plain.share_of_text:
+    if not plain:
+        raise Failure('there is nothing to compare with: the row without the shim has failed')
+    if found.share_of_text < plain.share_of_text:
         raise Failure(f'{found.share_of_text:.2%} of the text is mapped large, '
                       f'without the shim {plain.share_of_text:.2%}')
     if setup.read_ahead_kib == 128 and found.read_bytes > 1.3 * plain.read_bytes:
@@ -149,14 +170,14 @@ def probe_case(setup, quick=False):
 def _matrix(version):
     """Setups, in an order in which each comes after the plain one that it is compared with."""
     methods = ('plain', 'audit', 'preload')
-    # The shim does not advise on 6.12: what is read does not depend on it.
-    touches = ('seq', 'random', 'call') if version == '7.2' else ('seq',)
+    # 6.12 is there for "no harm": fewer rows.
+    touches = ('seq', 'random', 'call') if version == '7.2' else ('seq', 'random')
     read_aheads = (128, 8192) if version == '7.2' else (128,)
     for filesystem, ahead, touch, method in product(('ext4', 'xfs'), read_aheads, touches, methods):
         if method != 'preload' or touch == touches[-1]:
             yield Setup(filesystem, method=method, read_ahead_kib=ahead, touch=touch)
-    for filesystem, method in product(('ext4', 'xfs'), methods):
-        yield Setup(filesystem, method=method, start='startup')
+    for filesystem, ahead, method in product(('ext4', 'xfs'), read_aheads, methods):
+        yield Setup(filesystem, method=method, read_ahead_kib=ahead, start='startup')
     for filesystem, method in product(('ext4', 'xfs'), methods):
         yield Setup(filesystem, method=method, cache='small')
     for filesystem, method in product(('erofs', 'overlay'), methods):

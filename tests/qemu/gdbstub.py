@@ -21,7 +21,11 @@ class Stopped:
     def __init__(self, name, timeout_seconds=20):
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(timeout_seconds)
-        self._socket.connect(f'\0{name}')
+        try:
+            self._socket.connect(f'\0{name}')
+        except OSError as error:
+            self._socket.close()
+            raise GdbError(f"cannot connect to QEMU's gdb server: {error}") from None
         self._buffer = b''
         self._numbers = {}
 

@@ -4,13 +4,12 @@
 Nothing of a guest outlives the program that started it: QEMU is killed by the kernel when its parent
 dies, memory is an unlinked file, disks are opened with snapshot=on.
 """
-import ctypes
+import contextlib
 import mmap
 import os
 import re
 import secrets
 import select
-import signal
 import subprocess
 import time
 
@@ -20,7 +19,6 @@ import pagetable
 QEMU = 'qemu-system-aarch64'
 MEMORY_MIB = 2048
 TAIL_LINES = 15
-PR_SET_PDEATHSIG = 1
 
 
 class GuestError(Exception):
@@ -29,10 +27,6 @@ class GuestError(Exception):
     def __init__(self, what, console):
         lines = [line for line in console.splitlines() if line.strip()][-TAIL_LINES:]
         super().__init__(what + ''.join(f'\n    | {line}' for line in lines))
-
-
-def _die_with_parent():
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Guest:
@@ -64,7 +58,8 @@ class Guest:
         self.deadline = float('inf')
 
     def _start(self, kernel, initrd, disks, icount):
-        command = [QEMU, '-M', 'virt,memory-backend=ram', '-cpu', 'neoverse-n1',
+        # QEMU ends with the thread that starts it, which runs the guest's cases.
+        command = ['setpriv', '--pdeathsig', 'KILL', '--', QEMU, '-M', 'virt,memory-backend=ram', '-cpu', 'neoverse-n1',
                    '-smp', '1' if icount else '2', '-m', str(MEMORY_MIB),
                    '-object', f'memory-backend-file,id=ram,size={MEMORY_MIB}M,share=on,'
                               f'mem-path=/proc/self/fd/{self._memory_fd}',
@@ -80,14 +75,18 @@ class Guest:
             command += ['-drive', f'if=none,id={name},file={image},format=raw,snapshot=on',
                         '-device', f'virtio-blk-pci,drive={name},serial={name}']
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, pass_fds=[self._memory_fd],
-                                preexec_fn=_die_with_parent)
+                                stderr=subprocess.STDOUT, pass_fds=[self._memory_fd])
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.close()
+
+    @property
+    def runs(self):
+        """Whether QEMU is still there."""
+        return self._process.poll() is None
 
     def kill(self):
         """Ends QEMU at once; from any thread. Disks are not written back: they are snapshots."""
@@ -99,7 +98,8 @@ class Guest:
             return
         self.kill()
         self._process.wait()
-        self._process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
         self._process.stdout.close()
         os.close(self._memory_fd)
 

@@ -52,6 +52,7 @@ class Library:
     block_bytes: int        # in PMD entries
     congruent: object       # for the block that report judges it by; None if not eligible
     judged_block_bytes: object
+    judged_whole_bytes: int # in whole blocks of that size
     reason: object
     excess_bytes: int = 0   # by which report's inference is too high
 
@@ -115,7 +116,7 @@ def _library(space, thing, machine, setup):
     pmd = machine['pmd_block_bytes']
     smallest = machine['contpte_block_bytes']
     found = Library(thing['path'], 0, 0, 0, 0, 0, thing['congruent'], thing['block_bytes'],
-                    thing['reason'] and thing['reason']['code'])
+                    thing['whole_blocks_bytes'], thing['reason'] and thing['reason']['code'])
     mapped = 0
     for text in thing['texts']:
         seen = pagetable.count(space, *_page_range(space, text))
@@ -172,6 +173,13 @@ def _is_subject(thing):
     return thing['role'] == 'library' and not thing['path'].startswith('/tools/')
 
 
+def _parse_report(text, output):
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise Disagreement(f'execalign report fails: {output[-200:]}') from None
+
+
 def testify(guest, setup, command):
     """Runs the probe's COMMAND (a list, paths in the chroot) and returns its Testimony."""
     _, before = guest.run('disk_reads')
@@ -186,9 +194,7 @@ def testify(guest, setup, command):
         _, after = guest.run('disk_reads')
         status, output = guest.run(f'look_at_probe {setup.filesystem}', PROBE_SECONDS)
         match = re.search(r'@@maps\n(.*)@@report\n(.*)', output, re.DOTALL)
-        if not match or not match[2].startswith('{'):
-            raise Disagreement(f'execalign report fails: {output[-200:]}')
-        report = json.loads(match[2])
+        report = _parse_report(match[2] if match else '', output)
         _check_mappings(match[1], report)
         found = Testimony(report['machine']['page_bytes'], int(after.split()[0]) - int(before.split()[0]),
                           report=report)
@@ -200,5 +206,8 @@ def testify(guest, setup, command):
                                for thing in report['processes'][0]['objects']
                                if _is_subject(thing)]
     finally:
-        guest.run('stop_probe')
+        if guest.runs:
+            guest.run('stop_probe')
+    if not found.total('whole_bytes'):
+        raise Disagreement('the probe has no library with a whole block')
     return found

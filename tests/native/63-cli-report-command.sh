@@ -160,7 +160,7 @@ said out 'ended with exit status 0'
 
 # --- Without ptrace: by looking again and again
 cli_prefix=(strace -qq -e signal=none -e trace=ptrace -e inject=ptrace:error=EPERM -o /dev/null)
-cli 0 report --json --output "$TMP/report" -- "${app[@]}" spin:400000000
+cli 0 report --json --output "$TMP/report" -- "${app[@]}" spin:3000000000
 cp "$TMP/report" "$TMP/out"
 consistent
 expect '.totals.eligible_objects' 3

@@ -146,7 +146,9 @@ def _check_no_harm(bench, setup, found):
         return
     if not plain:
         raise Failure('there is nothing to compare with: the row without the shim has failed')
-    if found.share_of_text < plain.share_of_text:
+    # Where musl's loader puts a library is chance, with the shim and without.
+    by_chance = setup.libc == 'musl' and setup.start != 'mmap'
+    if found.share_of_text < plain.share_of_text and not by_chance:
         raise Failure(f'{found.share_of_text:.2%} of the text is mapped large, '
                       f'without the shim {plain.share_of_text:.2%}')
     if setup.read_ahead_kib == 128 and found.read_bytes > 1.3 * plain.read_bytes:
@@ -209,16 +211,22 @@ SCENARIOS = [
     (scenarios.static_program, False),
     (scenarios.randomness, False),
     (scenarios.executed_samples, True),
-    (scenarios.start_instructions, False),
 ]
+
+
+def _scenario_case(function, quick):
+    return Case('scenario/' + function.__name__.replace('_', '-'), 'ext4', function, quick=quick)
 
 
 def _scenario_cases():
     for function, quick in SCENARIOS:
-        yield Case('scenario/' + function.__name__.replace('_', '-'), 'ext4', function, quick=quick)
+        yield _scenario_case(function, quick)
     for name, filesystem in product(scenarios.APPLICATIONS, ('ext4', 'overlay')):
         yield Case(f'application/{filesystem}/{name}', filesystem,
                    scenarios.application(name, filesystem))
+    # Last: it has a guest of its own, and Debian's kernels do not answer for minutes after they have
+    # been idle for as long as it takes.
+    yield _scenario_case(scenarios.start_instructions, False)
 
 
 def all_cases(version):

@@ -4,7 +4,6 @@
 #
 #   mk/suite.sh fetch  DIR SUITE ARCH PACKAGE...   download the packages and what they depend on
 #   mk/suite.sh only   DIR SUITE ARCH PACKAGE...   download just these packages
-#   mk/suite.sh source DIR SUITE PACKAGE...        download and unpack source packages
 #   mk/suite.sh versions DIR SUITE ARCH PATTERN    print "package version", by name (a regular expression)
 #   mk/suite.sh unpack ROOT DEB...                 unpack packages into a directory
 #
@@ -54,8 +53,7 @@ prepare() {
 	flock 9
 	: >"$state/status"
 	mirror=$(mirror) || exit
-	printf 'deb [signed-by=%s] %s %s main\ndeb-src [signed-by=%s] %s %s main\n' \
-		"$KEYRING" "$mirror" "$suite" "$KEYRING" "$mirror" "$suite" >"$state/sources.list"
+	echo "deb [signed-by=$KEYRING] $mirror $suite main" >"$state/sources.list"
 	cat >"$state/apt.conf" <<-END
 	Dir::Etc "$state/etc";
 	Dir::Etc::sourcelist "$state/sources.list";
@@ -107,17 +105,6 @@ only() {
 	done
 }
 
-source_packages() {
-	local arch
-	arch=$(dpkg --print-architecture)
-	prepare "$1" "$2" "$arch"
-	shift 2
-	mkdir -p "$state/source"
-	cd "$state/source"
-	apt_in "$state" "$arch" apt-get source "$@" >"$state/log/source" 2>&1 ||
-		die "cannot fetch the source of $*: $(grep -m 1 '^E:' "$state/log/source")"
-}
-
 versions() {
 	prepare "$1" "$2" "$3"
 	apt_in "$state" "$3" apt-cache dumpavail |
@@ -138,11 +125,7 @@ command=${1:-}
 shift || true
 case $command in
 fetch | only | versions) [ $# -ge 4 ] || die "usage: suite.sh $command DIR SUITE ARCH NAME..." ;;
-source) [ $# -ge 3 ] || die "usage: suite.sh source DIR SUITE PACKAGE..." ;;
 unpack) [ $# -ge 2 ] || die "usage: suite.sh unpack ROOT DEB..." ;;
-*) die "no command '$command'; there are fetch, only, source, versions, unpack" ;;
+*) die "no command '$command'; there are fetch, only, versions, unpack" ;;
 esac
-case $command in
-source) source_packages "$@" ;;
-*) "$command" "$@" ;;
-esac
+"$command" "$@"

@@ -100,12 +100,12 @@ def _check_shares(bench, setup, found):
     if least is not None and found.share_of_whole_blocks < least:
         raise Failure(f'{found.share_of_whole_blocks:.1%} of the whole blocks are mapped large, '
                       f'should be {least:.0%} or more: ' + _worst(found))
-    # Before 7.2, or without large folios, that is the reason which report gives.
     if bench.version == '7.2' and bench.pages == '4k' and setup.method == 'audit' and \
             setup.cache == 'cold' and setup.start == 'dlopen' and setup.advise == 'auto':
         _check_pmd_entries(found)
     if setup.method == 'thp' and bench.pages != '4k' and found.total('large_bytes'):
         raise Failure(f"glibc.elf.thp maps {found.total('large_bytes')} bytes large: not expected")
+    # Before 7.2 report gives another reason: no large folios, or no advice.
     if setup.cache == 'small' and setup.method in ('audit', 'preload') and bench.version != '6.12':
         _check_small_folios_named(found, _libraries(bench, setup))
 

@@ -100,12 +100,10 @@ class Session:
             self._results.add('SKIP', name, str(skip))
         except (Failure, Disagreement, WalkError, GdbError) as failure:
             self._results.add('FAIL', name, str(failure))
-        except (KeyError, ValueError, TypeError, ArithmeticError, OSError) as mistake:
-            # The case's own, or a report without what it must have.
-            self._results.add('FAIL', name, f'{type(mistake).__name__}: {mistake}')
-            self._end_guests()
-        except (GuestError, ArtefactError) as failure:
-            self._results.add('FAIL', name, str(failure))
+        except (GuestError, ArtefactError, KeyError, ValueError, TypeError, ArithmeticError,
+                OSError) as failure:
+            # The guest's, or a mistake: the case's own, or a report without what it must have.
+            self._results.add('FAIL', name, f'{type(failure).__name__}: {failure}')
             self._end_guests()
         else:
             self._results.add('PASS', name, self._note(row, time.monotonic() - began))

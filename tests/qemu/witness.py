@@ -68,7 +68,6 @@ class Testimony:
     page_bytes: int
     read_bytes: int
     libraries: list = field(default_factory=list)
-    report: dict = field(default_factory=dict)
 
     def total(self, member):
         """Sum over the libraries."""
@@ -196,8 +195,8 @@ def testify(guest, setup, command):
         match = re.search(r'@@maps\n(.*)@@report\n(.*)', output, re.DOTALL)
         report = _parse_report(match[2] if match else '', output)
         _check_mappings(match[1], report)
-        found = Testimony(report['machine']['page_bytes'], int(after.split()[0]) - int(before.split()[0]),
-                          report=report)
+        found = Testimony(report['machine']['page_bytes'],
+                          int(after.split()[0]) - int(before.split()[0]))
         with guest.address_space(int(ready[2], 16), bytes.fromhex(ready[3])) as space:
             if space.page_bytes != found.page_bytes:
                 raise Disagreement(f'TCR_EL1 says pages of {space.page_bytes} bytes, '

@@ -5,11 +5,13 @@
 #   mk/suite.sh fetch  DIR SUITE ARCH PACKAGE...   download the packages and what they depend on
 #   mk/suite.sh only   DIR SUITE ARCH PACKAGE...   download just these packages
 #   mk/suite.sh versions DIR SUITE ARCH PATTERN    print "package version", by name (a regular expression)
+#   mk/suite.sh source DIR SUITE PACKAGE           download what a source package is made from, an archive
 #   mk/suite.sh unpack ROOT DEB...                 unpack packages into a directory
 #
 # DIR holds apt's own lists and cache: an apt that has nothing in common with the machine's, except
-# the mirror and the keys that the machine's sources name. Packages come into DIR/SUITE-ARCH/. A
-# PACKAGE may be NAME=VERSION. Package lists younger than a day are used as they are.
+# the mirror and the keys that the machine's sources name. Packages come into DIR/SUITE-ARCH/, sources
+# into DIR/SUITE-source/. A PACKAGE may be NAME=VERSION. Package lists younger than a day are used as
+# they are.
 # Exit: 0 done, 2 cannot (one line on stderr says what).
 set -euo pipefail
 
@@ -41,9 +43,10 @@ apt_in() {
 		-o APT::Architectures="$arch" "$@"
 }
 
-# prepare DIR SUITE ARCH - sets state; package lists are there and recent afterwards
+# prepare DIR SUITE ARCH - sets state; package lists are there and recent afterwards. ARCH "source" is
+# for sources.
 prepare() {
-	local dir mirror suite=$2 arch=$3
+	local dir mirror suite=$2 arch=$3 kind=deb
 	mkdir -p "$1"
 	dir=$(cd "$1" && pwd)
 	state=$dir/$suite-$arch
@@ -53,7 +56,11 @@ prepare() {
 	flock 9
 	: >"$state/status"
 	mirror=$(mirror) || exit
-	echo "deb [signed-by=$KEYRING] $mirror $suite main" >"$state/sources.list"
+	if [ "$arch" = source ]; then
+		kind='deb-src'
+		arch=$(dpkg --print-architecture)
+	fi
+	echo "$kind [signed-by=$KEYRING] $mirror $suite main" >"$state/sources.list"
 	cat >"$state/apt.conf" <<-END
 	Dir::Etc "$state/etc";
 	Dir::Etc::sourcelist "$state/sources.list";
@@ -72,7 +79,7 @@ prepare() {
 	END
 	if [ -z "$(find "$state/updated" -mmin "-$LIST_MAX_AGE_MIN" 2>/dev/null)" ]; then
 		apt_in "$state" "$arch" apt-get update >"$state/log/update" 2>&1 ||
-			die "cannot fetch the package lists of $suite/$arch: $(tail -n 1 "$state/log/update")"
+			die "cannot fetch the package lists of $suite/$3: $(tail -n 1 "$state/log/update")"
 		touch "$state/updated"
 	fi
 }
@@ -112,6 +119,22 @@ versions() {
 			$1 == "Version:" && name ~ pattern { print name, $2 }'
 }
 
+# The command "source", which is a word of the shell's own. Prints the archive of the original source,
+# not Debian's changes to it; apt has compared its checksum with the signed lists.
+source_archive() {
+	local package=$3 file
+	prepare "$1" "$2" source
+	cd "$state/cache/archives"
+	file=$(apt_in "$state" "$(dpkg --print-architecture)" apt-get --print-uris --only-source \
+		--download-only --tar-only source "$package" 2>"$state/log/fetch" |
+		sed -nE "s/^'[^']*' ([^ ]+\.orig\.tar\.[a-z0-9]+) .*/\1/p") || true
+	[ -n "$file" ] || die "$2 has no source package $package with an original archive"
+	apt_in "$state" "$(dpkg --print-architecture)" apt-get --only-source --download-only \
+		--tar-only source "$package" >"$state/log/fetch" 2>&1 ||
+		die "cannot fetch $package (source): $(grep -m 1 '^E:' "$state/log/fetch")"
+	echo "$PWD/$file"
+}
+
 unpack() {
 	local root=$1 deb
 	shift
@@ -125,7 +148,11 @@ command=${1:-}
 shift || true
 case $command in
 fetch | only | versions) [ $# -ge 4 ] || die "usage: suite.sh $command DIR SUITE ARCH NAME..." ;;
+source)
+	[ $# -eq 3 ] || die "usage: suite.sh source DIR SUITE PACKAGE"
+	command=source_archive
+	;;
 unpack) [ $# -ge 2 ] || die "usage: suite.sh unpack ROOT DEB..." ;;
-*) die "no command '$command'; there are fetch, only, versions, unpack" ;;
+*) die "no command '$command'; there are fetch, only, versions, source, unpack" ;;
 esac
 "$command" "$@"

@@ -1,0 +1,31 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# source.sh - sourced by build.sh and check.sh, after tests/qemu/cache.sh: Debian's kernel source
+#
+# Expects project, the project's directory, and cache.
+
+# What makes an object the same wherever and whenever it is made, so that ccache knows it again. On a
+# miss, depend mode saves it a run of the preprocessor.
+export CCACHE_DIR=${cache:?}/ccache CCACHE_DEPEND=1
+export KBUILD_BUILD_TIMESTAMP='1970-01-01 00:00:00 UTC' KBUILD_BUILD_USER=execalign
+export KBUILD_BUILD_HOST=execalign
+
+# suite_of VERSION - the Debian suite that has it
+suite_of() {
+	case $1 in
+	7.2) echo sid ;;
+	6.12) echo trixie ;;
+	*) die "no kernel '$1'; there are 7.2 and 6.12" ;;
+	esac
+}
+
+# unpack_source VERSION TREE - makes the directory TREE
+unpack_source() {
+	local suite deb
+	suite=$(suite_of "$1")
+	deb=$("${project:?}/mk/suite.sh" only "$cache/apt" "$suite" arm64 "linux-source-$1")
+	mkdir "$2"
+	dpkg-deb --fsys-tarfile "$deb" | tar -xO "./usr/src/linux-source-$1.tar.xz" |
+		tar -xJ --strip-components=1 -C "$2" ||
+		die "cannot unpack $deb; is there room in $(dirname "$2")?"
+}

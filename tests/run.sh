@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# run.sh [-j JOBS] GROUP... - run the tests of these groups: unit, fuzz, native, qemu
+# run.sh [-j JOBS] GROUP... - run the tests of these groups: unit, fuzz, native, qemu, kernel
 #
 # Prints one line per test program or scenario,
 #
@@ -23,10 +23,12 @@ logs=$BUILD/test-logs
 default_timeout=300
 # From nothing: fetching packages, building the 64K kernel and filesystem images takes most of it.
 qemu_seconds=2400
+# From nothing: a kernel is built, which may take a quarter of an hour.
+kernel_seconds=2400
 fuzz_seconds=${FUZZ_SECONDS:-60}
 
 usage() {
-	echo "usage: tests/run.sh [-j JOBS] unit|fuzz|native|qemu..." >&2
+	echo "usage: tests/run.sh [-j JOBS] unit|fuzz|native|qemu|kernel..." >&2
 	exit 2
 }
 
@@ -90,9 +92,14 @@ add_qemu() {
 	add qemu-quick "$qemu_seconds" no "tests/qemu/check.py --quick --build $BUILD"
 }
 
+# Alone: builds of two kernels at a time would each take twice as long.
+add_kernel() {
+	add kernel-quick "$kernel_seconds" yes "tests/qemu/kernel_check.py --quick --build $BUILD"
+}
+
 for group; do
 	case $group in
-	unit | fuzz | native | qemu) "add_$group" ;;
+	unit | fuzz | native | qemu | kernel) "add_$group" ;;
 	*) usage ;;
 	esac
 done

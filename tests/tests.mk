@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# tests/: make check, make fuzz, and their parts check-unit, check-fuzz, check-native, check-qemu-quick.
+# tests/: make check, make fuzz, and their parts check-unit, check-fuzz, check-native, check-qemu-quick,
+# check-kernel-quick.
 #
 # tests/run.sh runs everything and counts; what it runs is built here. TEST_JOBS tests run at a
 # time; FUZZ_SECONDS are shared out among the fuzz targets.
@@ -127,4 +128,4 @@ check-native: all fixtures
 
 check: $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(FUZZ_SEEDS) all fixtures shim-aarch64 cli-aarch64 \
 		| $(BUILD)/deps/qemu
-	@$(TEST_ENV) tests/run.sh -j $(TEST_JOBS) unit fuzz native qemu
+	@$(TEST_ENV) tests/run.sh -j $(TEST_JOBS) unit fuzz native qemu kernel

@@ -13,6 +13,7 @@ import tempfile
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+PROJECT = os.path.dirname(os.path.dirname(HERE))
 FILESYSTEMS = ('ext4', 'xfs', 'erofs')
 
 
@@ -25,10 +26,14 @@ class Unavailable(ArtefactError):
 
 
 class Artefacts:
-    """Makes what is asked for, once."""
+    """Makes what is asked for, once.
 
-    def __init__(self, build):
+    more_tools: {name: command}; the directory that each makes is /tools/NAME in a guest.
+    """
+
+    def __init__(self, build, more_tools=None):
         self.build = os.path.abspath(build)
+        self._more_tools = more_tools or {}
         cache = os.environ.get('EXECALIGN_QEMU_CACHE') or os.path.join(self.build, 'qemu')
         self.cache = os.path.abspath(cache)
         self._made = {}
@@ -37,14 +42,30 @@ class Artefacts:
         self._tools = None
         self._aborted = False
 
-    def kernel(self, version, pages):
-        """Directory with Image, version and modules."""
-        return self._make('kernel.sh', version, pages)
+    def kernel(self, version, pages, series=None):
+        """Directory with Image, version and modules.
 
-    def kernel_is_cached(self, version, pages):
+        series: None takes Debian's kernel where there is one, 'before' one of our own as Debian's
+        source is, 'after' one with the patches of kernel/VERSION.
+        """
+        return self._make(*self._kernel_command(version, pages, series))
+
+    def kernel_is_cached(self, version, pages, series=None):
         """Whether kernel() would build nothing."""
+        script, *arguments = self._kernel_command(version, pages, series)
         with self._lock:
-            return self._run(['kernel.sh', '--cached', version, pages]).returncode == 0
+            return self._run([script, '--cached', *arguments]).returncode == 0
+
+    @staticmethod
+    def patches(version):
+        """Where the series for a kernel version is."""
+        return os.path.join(PROJECT, 'kernel', version)
+
+    def _kernel_command(self, version, pages, series):
+        if not series:
+            return 'kernel.sh', version, pages
+        patches = [self.patches(version)] if series == 'after' else []
+        return 'kernel.sh', '--own', version, pages, *patches
 
     def fixtures(self):
         """Directory with list, lib and bin: synthetic libraries and the programs of the guests."""
@@ -59,12 +80,13 @@ class Artefacts:
     def initrd(self, kernel):
         """Path of an initrd with the shim and the command as they are now."""
         fixtures = self.fixtures()
+        more = {name: self._make(*command) for name, command in self._more_tools.items()}
         with self._lock:
             if not self._tools:
-                self._tools = self._gather_tools(fixtures)
+                self._tools = self._gather_tools(fixtures, more)
         return self._make('initrd.sh', kernel, self._tools.name)
 
-    def _gather_tools(self, fixtures):
+    def _gather_tools(self, fixtures, more):
         """What guests have at /tools, in a directory that ends with the program."""
         tools = tempfile.TemporaryDirectory(prefix='execalign-tools-')
         for source in (os.path.join(self.build, 'aarch64', 'libexecalign.so'),
@@ -73,6 +95,8 @@ class Artefacts:
             shutil.copy(source, tools.name)
         shutil.copytree(os.path.join(fixtures, 'bin'), os.path.join(tools.name, 'bin'))
         shutil.copytree(os.path.join(HERE, 'guest', 'apps'), os.path.join(tools.name, 'apps'))
+        for name, directory in more.items():
+            shutil.copytree(directory, os.path.join(tools.name, name))
         return tools
 
     def _make(self, *command):

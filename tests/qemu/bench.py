@@ -21,7 +21,10 @@ class Bench:
     fixtures: list                                # read_fixtures()
     rows: dict = field(default_factory=dict)      # Testimony by Setup
     figures: list = field(default_factory=list)   # what scenarios measure
-    boot: Callable = None                         # boot(icount=True): another guest's Bench
+    boot: Callable = None                         # boot(icount, options): another guest's Bench
+    artefacts: object = None                      # what guests are made of
+    series: str = None                            # before or after the kernel series; None: no matter
+    quick: bool = False                           # fewer repetitions
 
     @property
     def advised(self):

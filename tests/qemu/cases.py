@@ -2,7 +2,8 @@
 """cases - what is asked of a guest, and what must come of it.
 
 A case is a name and a function that is called with a Bench: it raises Failure when something is not
-as it must be, and returns a row for the matrix or None.
+as it must be, and returns a row for the matrix (a tuple), a note (a string), outcomes of parts (a
+list of PASS, FAIL or SKIP, a name and a note) or None.
 """
 import fnmatch
 import re

@@ -57,21 +57,26 @@ class Results:
         with self._lock:
             self.rows.append((version, pages, *row))
 
-    def add_figures(self, version, pages, figures):
+    def add_figures(self, version, pages, series, figures):
         """What scenarios measured."""
+        where = {'kernel': version, 'pages': pages, **({'series': series} if series else {})}
         with self._lock:
-            self.figures += [{'kernel': version, 'pages': pages, **figure} for figure in figures]
+            self.figures += [{**where, **figure} for figure in figures]
 
 
 class Session:
-    """One kernel: boots guests as needed and runs cases in them."""
+    """One kernel: boots guests as needed and runs cases in them.
 
-    def __init__(self, artefacts, version, pages, results):
+    series: see Artefacts.kernel(). rows, quick: what they are in a Bench.
+    """
+
+    def __init__(self, artefacts, version, pages, results, series=None, rows=None, quick=False):
         self._artefacts, self._results = artefacts, results
-        self._version, self._pages = version, pages
+        self._version, self._pages, self._series = version, pages, series
+        self._quick = quick
         self._guests = []
         self._bench_made = None
-        self._rows = {}
+        self._rows = {} if rows is None else rows
         self._aborted = False
 
     def run(self, chosen):
@@ -90,12 +95,12 @@ class Session:
             guest.kill()
 
     def _run_case(self, case):
-        name = f'{self._version}/{self._pages}/{case.name}'
+        name = '/'.join(filter(None, (self._version, self._pages, self._series, case.name)))
         began = time.monotonic()
         try:
             bench = self._bench()
             bench.guest.deadline = began + CASE_SECONDS
-            row = case.function(bench)
+            outcome = case.function(bench)
         except Skip as skip:
             self._results.add('SKIP', name, str(skip))
         except (Failure, Disagreement, WalkError, GdbError) as failure:
@@ -106,37 +111,42 @@ class Session:
             self._results.add('FAIL', name, f'{type(failure).__name__}: {failure}')
             self._end_guests()
         else:
-            self._results.add('PASS', name, self._note(row, time.monotonic() - began))
-            if row:
-                self._results.add_row(self._version, self._pages, row)
+            self._results.add('PASS', name, self._note(outcome, time.monotonic() - began))
+            for part in outcome if isinstance(outcome, list) else ():
+                self._results.add(part[0], f'{name}/{part[1]}', part[2])
+            if isinstance(outcome, tuple):
+                self._results.add_row(self._version, self._pages, outcome)
         if self._bench_made:
             # Measured is measured, whatever it was judged to be.
-            self._results.add_figures(self._version, self._pages, self._bench_made.figures)
+            self._results.add_figures(self._version, self._pages, self._series,
+                                      self._bench_made.figures)
             self._bench_made.figures.clear()
 
     @staticmethod
-    def _note(row, seconds):
-        if not row:
-            return f'{seconds:.1f} s'
-        return f'{row[1].share_of_whole_blocks:.1%} of whole blocks, {seconds:.1f} s'
+    def _note(outcome, seconds):
+        """A row of the matrix speaks for itself; other cases may say something."""
+        if isinstance(outcome, tuple):
+            outcome = f'{outcome[1].share_of_whole_blocks:.1%} of whole blocks'
+        return (f'{outcome}, ' if isinstance(outcome, str) else '') + f'{seconds:.1f} s'
 
     def _bench(self):
         if not self._bench_made:
             self._bench_made = self._boot()
         return self._bench_made
 
-    def _boot(self, icount=False):
-        kernel = self._artefacts.kernel(self._version, self._pages)
+    def _boot(self, icount=False, options=()):
+        kernel = self._artefacts.kernel(self._version, self._pages, self._series)
         images = self._artefacts.images()
         guest = Guest(os.path.join(kernel, 'Image'), self._artefacts.initrd(kernel), images,
-                      icount=icount)
+                      icount=icount, options=options)
         self._guests.append(guest)
         if self._bench_made:
             guest.deadline = self._bench_made.guest.deadline
         if self._aborted:
             raise GuestError('interrupted', '')
         bench = Bench(guest, self._version, self._pages,
-                      read_fixtures(self._artefacts.fixtures()), self._rows, boot=self._boot)
+                      read_fixtures(self._artefacts.fixtures()), self._rows, boot=self._boot,
+                      artefacts=self._artefacts, series=self._series, quick=self._quick)
         for command in [f'mount_image {name} {name}' for name in images] + [
                 'mount_overlay overlay ext4']:
             status, output = guest.run(command)
@@ -191,17 +201,14 @@ def choose(options):
     return chosen
 
 
-def without_long_builds(artefacts, chosen, results):
-    """Debian has no 64K kernel, and ours takes minutes to build: not by the way, but in CI."""
-    kept = []
-    for version, pages, some in chosen:
-        if pages == '64k' and not os.environ.get('CI') and \
-                not artefacts.kernel_is_cached(version, pages):
-            results.add('SKIP', f'{version}/{pages}',
-                        'the kernel is not built yet; make qemu-parts builds it, some minutes')
-        else:
-            kept.append((version, pages, some))
-    return kept
+def long_build(artefacts, results, version, pages, series=None, target='qemu-parts'):
+    """Whether a kernel is ours and not built yet: not by the way, but in CI; it takes minutes."""
+    if not series and pages != '64k' or os.environ.get('CI') or \
+            artefacts.kernel_is_cached(version, pages, series):
+        return False
+    results.add('SKIP', '/'.join(filter(None, (version, pages, series))),
+                f'the kernel is not built yet; make {target} builds it, some minutes')
+    return True
 
 
 def interrupt(number, _):
@@ -211,39 +218,48 @@ def interrupt(number, _):
     sys.exit(2)
 
 
-def run_all(artefacts, chosen, results):
-    """Runs each kernel's cases in a thread; when interrupted, ends what was started."""
-    sessions = [(Session(artefacts, version, pages, results), some)
-                for version, pages, some in chosen]
+def end_by_exception():
+    """Whichever signal comes."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, interrupt)
+
+
+def run_all(artefacts, groups):
+    """Runs groups of (session, cases), each in a thread; when interrupted, ends what was started."""
+    def run_group(group):
+        for session, some in group:
+            session.run(some)
+
     with ThreadPoolExecutor(GUESTS_AT_A_TIME) as pool:
-        runs = [pool.submit(session.run, some) for session, some in sessions]
+        runs = [pool.submit(run_group, group) for group in groups]
         try:
             for run in runs:
                 run.result()
         except BaseException:
             artefacts.abort()
-            for session, _ in sessions:
-                session.abort()
+            for group in groups:
+                for session, _ in group:
+                    session.abort()
             raise
 
 
 def main():
     """See above."""
     options = parse_arguments()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, interrupt)
+    end_by_exception()
     artefacts, results = Artefacts(options.build), Results()
     try:
         check_host(artefacts)
         chosen = choose(options)
         if options.quick:
-            chosen = without_long_builds(artefacts, chosen, results)
+            chosen = [one for one in chosen if not long_build(artefacts, results, *one[:2])]
         artefacts.images()
         for version, pages, _ in chosen:
             artefacts.kernel(version, pages)
         if options.parts_only:
             return 0
-        run_all(artefacts, chosen, results)
+        run_all(artefacts, [[(Session(artefacts, version, pages, results), some)]
+                            for version, pages, some in chosen])
     except ArtefactError as error:
         # In CI nothing may be missing.
         if options.quick and isinstance(error, Unavailable) and not os.environ.get('CI'):

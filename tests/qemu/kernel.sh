@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 # kernel.sh - a kernel for a guest: Debian's own for 4K and 16K pages, one that we build for 64K
 #
-#   tests/qemu/kernel.sh [--cached] VERSION PAGES [PATCHES]
+#   tests/qemu/kernel.sh [--cached] [--own] VERSION PAGES [PATCHES]
 #
-# VERSION is 7.2 or 6.12, PAGES is 4k, 16k or 64k. With PATCHES, a directory of *.patch files, the
-# kernel is built at every page size. Prints the path of a directory with Image, version (uname -r),
-# and modules/: what a guest needs of modules, and order, their names as they must be loaded.
-# --cached makes nothing: exit status 1 if the kernel is not there.
+# VERSION is 7.2 or 6.12, PAGES is 4k, 16k or 64k. With PATCHES, a directory of *.patch files, or
+# --own, the kernel is built at every page size. Prints the path of a directory with Image, version
+# (uname -r), and modules/: what a guest needs of modules, and order, their names as they must be
+# loaded. --cached makes nothing: exit status 1 if the kernel is not there.
 # Exit: 0 done, 1 see above, 2 cannot (one line on stderr says what).
 set -euo pipefail
 shopt -s inherit_errexit
@@ -20,12 +20,16 @@ project=$(cd "$here/../.." && pwd)
 # What the guest's init and its shell functions use; what these depend on comes along.
 MODULES='virtio_pci virtio_mmio virtio_blk virtio_console loop ext4 xfs erofs overlay'
 
-cached=
-if [ "${1-}" = --cached ]; then
-	cached=1
+cached='' own=''
+while [[ ${1-} == --* ]]; do
+	case $1 in
+	--cached) cached=1 ;;
+	--own) own=1 ;;
+	*) die "no option '$1'; there are --cached and --own" ;;
+	esac
 	shift
-fi
-[ $# -eq 2 ] || [ $# -eq 3 ] || die "usage: kernel.sh [--cached] VERSION PAGES [PATCHES]"
+done
+[ $# -eq 2 ] || [ $# -eq 3 ] || die "usage: kernel.sh [--cached] [--own] VERSION PAGES [PATCHES]"
 version=$1 pages=$2 patches=${3-}
 case $version in
 7.2) suite=sid ;;
@@ -38,6 +42,7 @@ case $pages in
 *) die "no page size '$pages'; there are 4k, 16k and 64k" ;;
 esac
 [ -z "$patches" ] || [ -d "$patches" ] || die "no directory $patches"
+[ "$pages" != 64k ] && [ -z "$patches" ] || own=1
 
 suite_sh() {
 	"$project/mk/suite.sh" "$@"
@@ -120,7 +125,7 @@ build_it() {
 }
 
 "$project/mk/deps.sh" kmod xz-utils
-if [ "$pages" = 64k ] || [ -n "$patches" ]; then
+if [ -n "$own" ]; then
 	packages=$(newest_of "linux-source-${version//./\\.}")
 	make=build_it
 	# Not this script: a kernel takes minutes to build, and does not depend on it.

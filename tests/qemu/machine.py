@@ -34,10 +34,10 @@ class Guest:
 
     kernel: path of the Image. initrd: path. disks: {name: image}; in the guest, disk NAME is the
     block device whose serial number is NAME. icount: count instructions (see -icount in qemu(1)),
-    one vCPU.
+    one vCPU. options: more of QEMU's.
     """
 
-    def __init__(self, kernel, initrd, disks, boot_seconds=120, icount=False):
+    def __init__(self, kernel, initrd, disks, boot_seconds=120, icount=False, options=()):
         self._console = ''
         # A name in the abstract namespace of sockets: no file that could stay behind.
         self.gdb = f'execalign-qemu-{os.getpid()}-{secrets.token_hex(8)}'
@@ -45,7 +45,7 @@ class Guest:
         os.ftruncate(self._memory_fd, MEMORY_MIB << 20)
         self.ram = pagetable.Ram(mmap.mmap(self._memory_fd, MEMORY_MIB << 20, mmap.MAP_SHARED,
                                            mmap.PROT_READ))
-        self._process = self._start(kernel, initrd, disks, icount)
+        self._process = self._start(kernel, initrd, disks, icount, options)
         try:
             self._read_until(r'@@ready ', boot_seconds, 'does not boot')
         except GuestError:
@@ -54,7 +54,7 @@ class Guest:
         # When the case that runs must have ended; whoever runs cases sets it.
         self.deadline = float('inf')
 
-    def _start(self, kernel, initrd, disks, icount):
+    def _start(self, kernel, initrd, disks, icount, options):
         # QEMU ends with the thread that starts it, which runs the guest's cases.
         command = ['setpriv', '--pdeathsig', 'KILL', '--', QEMU,
                    '-M', 'virt,memory-backend=ram', '-cpu', 'neoverse-n1', '-smp', '1' if icount else '2', '-m', str(MEMORY_MIB),
@@ -64,7 +64,7 @@ class Guest:
                    '-append', 'console=ttyAMA0 quiet panic=-1 rdinit=/init',
                    '-no-reboot', '-serial', 'stdio',
                    '-chardev', f'socket,id=gdb,path={self.gdb},abstract=on,server=on,wait=off',
-                   '-gdb', 'chardev:gdb']
+                   '-gdb', 'chardev:gdb', *options]
         if icount:
             # One instruction is 16 ns of the guest's time, one tick of its counter at 62.5 MHz.
             command += ['-icount', 'shift=4,sleep=off']

@@ -24,6 +24,8 @@ check-qemu-quick: shim-aarch64 cli-aarch64 | $(BUILD)/deps/qemu
 qemu-parts: shim-aarch64 cli-aarch64 | $(BUILD)/deps/qemu
 	@tests/qemu/check.py --build $(BUILD) $(QEMU_OPTIONS) --parts-only
 
+include tests/qemu/kernel.mk
+
 $(BUILD)/deps/qemu: mk/deps.sh tests/qemu/qemu.mk
 	@mkdir -p $(@D)
 	@mk/deps.sh $(QEMU_PACKAGES)

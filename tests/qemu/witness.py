@@ -4,6 +4,7 @@
 In the guest, `execalign report` infers what is mapped large from page frames and folios. From the
 host, the page table itself is read. What they say about each text must be the same.
 """
+import contextlib
 import json
 import re
 from dataclasses import dataclass, field
@@ -179,8 +180,17 @@ def _parse_report(text, output):
         raise Disagreement(f'execalign report fails: {output[-200:]}') from None
 
 
-def testify(guest, setup, command):
-    """Runs the probe's COMMAND (a list, paths in the chroot) and returns its Testimony."""
+@dataclass
+class Probe:
+    """One that has touched everything and spins."""
+    cookie_address: int
+    cookie: bytes
+    read_bytes: int  # from disks, until then
+
+
+@contextlib.contextmanager
+def started_probe(guest, setup, command):
+    """Runs the probe's COMMAND (a list, paths in the chroot) as long as the statement lasts."""
     _, before = guest.run('disk_reads')
     environment = '' if setup.advise == 'auto' else f'EXECALIGN_ADVISE={setup.advise}'
     status, output = guest.run(
@@ -191,22 +201,28 @@ def testify(guest, setup, command):
         raise Disagreement(f'start_probe: exit status {status}: {output[-300:]}')
     try:
         _, after = guest.run('disk_reads')
+        yield Probe(int(ready[2], 16), bytes.fromhex(ready[3]),
+                    int(after.split()[0]) - int(before.split()[0]))
+    finally:
+        if guest.runs:
+            guest.run('stop_probe')
+
+
+def testify(guest, setup, command):
+    """Runs the probe's COMMAND and returns its Testimony."""
+    with started_probe(guest, setup, command) as probe:
         status, output = guest.run(f'look_at_probe {setup.filesystem}', PROBE_SECONDS)
         match = re.search(r'@@maps\n(.*)@@report\n(.*)', output, re.DOTALL)
         report = _parse_report(match[2] if match else '', output)
         _check_mappings(match[1], report)
-        found = Testimony(report['machine']['page_bytes'],
-                          int(after.split()[0]) - int(before.split()[0]))
-        with guest.address_space(int(ready[2], 16), bytes.fromhex(ready[3])) as space:
+        found = Testimony(report['machine']['page_bytes'], probe.read_bytes)
+        with guest.address_space(probe.cookie_address, probe.cookie) as space:
             if space.page_bytes != found.page_bytes:
                 raise Disagreement(f'TCR_EL1 says pages of {space.page_bytes} bytes, '
                                    f'report {found.page_bytes}')
             found.libraries = [_library(space, thing, report['machine'], setup)
                                for thing in report['processes'][0]['objects']
                                if _is_subject(thing)]
-    finally:
-        if guest.runs:
-            guest.run('stop_probe')
     if not found.total('whole_bytes'):
         raise Disagreement('the probe has no library with a whole block')
     return found

@@ -112,11 +112,12 @@ only() {
 	done
 }
 
+# In the environment, since gawk warns of the backslashes in what -v sets, and reads them in its own way.
 versions() {
 	prepare "$1" "$2" "$3"
 	apt_in "$state" "$3" apt-cache dumpavail |
-		awk -v pattern="$4" '$1 == "Package:" { name = $2 }
-			$1 == "Version:" && name ~ pattern { print name, $2 }'
+		PATTERN=$4 awk '$1 == "Package:" { name = $2 }
+			$1 == "Version:" && name ~ ENVIRON["PATTERN"] { print name, $2 }'
 }
 
 # The command "source", which is a word of the shell's own. Prints the archive of the original source,

@@ -15,15 +15,13 @@ shopt -s inherit_errexit
 project=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=../tests/qemu/cache.sh
 . "$project/tests/qemu/cache.sh"
+# shellcheck source=source.sh
+. "$project/kernel/source.sh"
 config=$project/kernel/config
 
 [ $# -eq 3 ] || [ $# -eq 4 ] || die "usage: build.sh VERSION PAGES OUT [PATCHES]"
 version=$1 pages=$2 out=$3 patches=${4-}
-case $version in
-7.2) suite=sid ;;
-6.12) suite=trixie ;;
-*) die "no kernel '$version'; there are 7.2 and 6.12" ;;
-esac
+suite_of "$version" >/dev/null
 [ -r "$config/$pages.config" ] || die "no page size '$pages'; there are 4k, 16k and 64k"
 [ -z "$patches" ] || [ -d "$patches" ] || die "no directory $patches"
 [ ! -e "$out" ] || die "$out exists; remove it or name another directory"
@@ -41,24 +39,10 @@ mkdir "$tmp"
 # In the tree itself: the compiler then sees relative names only, so that ccache knows a file again
 # wherever the tree lies.
 tree=$tmp/linux
-# On a miss, depend mode saves it a run of the preprocessor.
-export CCACHE_DIR=$cache/ccache CCACHE_DEPEND=1
-export KBUILD_BUILD_TIMESTAMP='1970-01-01 00:00:00 UTC' KBUILD_BUILD_USER=execalign
-export KBUILD_BUILD_HOST=execalign
 
-kernel_make() {
-	make -s -C "$tree" ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- \
-		CC='ccache aarch64-linux-gnu-gcc' "$@" >>"$tmp/log" 2>&1 ||
+make_arm64() {
+	kernel_make "$tree" arm64 aarch64-linux-gnu- "$@" >>"$tmp/log" 2>&1 ||
 		die "make $* failed: $(grep -m 1 -iE 'error|\*\*\*' "$tmp/log" || tail -n 1 "$tmp/log")"
-}
-
-unpack_source() {
-	local deb
-	deb=$("$project/mk/suite.sh" only "$cache/apt" "$suite" arm64 "linux-source-$version")
-	mkdir "$tree"
-	dpkg-deb --fsys-tarfile "$deb" | tar -xO "./usr/src/linux-source-$version.tar.xz" |
-		tar -xJ --strip-components=1 -C "$tree" ||
-		die "cannot unpack $deb; is there room in $(dirname "$out")?"
 }
 
 apply_patches() {
@@ -83,17 +67,17 @@ lost_options() {
 configure() {
 	local lost
 	cat "$@" >"$tmp/wanted"
-	kernel_make KCONFIG_ALLCONFIG="$tmp/wanted" allnoconfig
+	make_arm64 KCONFIG_ALLCONFIG="$tmp/wanted" allnoconfig
 	lost=$(lost_options "$@")
 	[ -z "$lost" ] || die "Linux $version does not take these options of kernel/config:$lost"
 }
 
 say "unpacking linux-source-$version"
-unpack_source
+unpack_source "$version" "$tree"
 [ -z "$patches" ] || apply_patches
 configure "$config/base.config" "$config/$pages.config"
 say "building Linux $version with $pages pages (minutes, or seconds from ccache)"
-kernel_make "-j$(nproc)" Image
+make_arm64 Image
 
 mv "$tree/arch/arm64/boot/Image" "$tmp/Image"
 mv "$tree/.config" "$tmp/config"

@@ -192,13 +192,12 @@ machine_names() {
 	sed -n 's/\t.*//p' <<<"$MACHINES"
 }
 
-# kernel_make MACHINE TARGET... - into log; false if it fails
-kernel_make() {
+# make_for MACHINE TARGET... - into log; false if it fails
+make_for() {
 	local arch cross pages option out
 	machine "$1"
 	shift
-	nice make -s -j"$(nproc)" -C "$tree" O="${out##*/}" ARCH="$arch" CROSS_COMPILE="$cross" \
-		CC="ccache ${cross}gcc" "$@" >"$tmp/log" 2>&1
+	kernel_make "$tree" "$arch" "$cross" O="${out##*/}" "$@" >"$tmp/log" 2>&1
 }
 
 configure() {
@@ -211,7 +210,7 @@ configure() {
 		[ "$pages" = - ] || cat "$config/$pages.config"
 		echo "$option" | sed -E 's/^(.*)=n$/# \1 is not set/'
 	} >"$out/wanted"
-	kernel_make "$1" KCONFIG_ALLCONFIG="$out/wanted" allnoconfig || die_of_make "the configuration of $1"
+	make_for "$1" KCONFIG_ALLCONFIG="$out/wanted" allnoconfig || die_of_make "the configuration of $1"
 	grep -qx "$(tail -n 1 "$out/wanted")" "$out/.config" ||
 		die "Linux $version does not take $option on $1"
 }
@@ -256,7 +255,7 @@ targets_of() {
 compiles() {
 	local name=$1
 	shift
-	if ! kernel_make "$@"; then
+	if ! make_for "$@"; then
 		result FAIL "$name" "$(first_problem)"
 	elif grep -q warning: "$tmp/log"; then
 		result FAIL "$name" "$(first_problem)"
@@ -296,7 +295,7 @@ compile_base() {
 	machine "$1"
 	objects="mm/filemap.o $(objects_of "$arch" "${series[@]}")"
 	# shellcheck disable=SC2086 # a list
-	kernel_make "$1" -k prepare $objects || true
+	make_for "$1" -k prepare $objects || true
 	if grep -qE 'error:|warning:' "$tmp/log" ||
 		grep -F '***' "$tmp/log" | grep -qvE "No rule to make target|not remade because of errors"; then
 		result FAIL "$name" "$(first_problem)"

@@ -4,11 +4,20 @@
 #
 # Expects project, the project's directory, and cache.
 
-# What makes an object the same wherever and whenever it is made, so that ccache knows it again. On a
-# miss, depend mode saves it a run of the preprocessor.
-export CCACHE_DIR=${cache:?}/ccache CCACHE_DEPEND=1
+# What makes an object the same wherever and whenever it is made, so that ccache knows it again. It
+# must look at preprocessed text only: direct mode finds headers by the lines that cc.sh leaves out.
+export CCACHE_DIR=${cache:?}/ccache CCACHE_NODIRECT=1 CCACHE_COMPILERTYPE=gcc
 export KBUILD_BUILD_TIMESTAMP='1970-01-01 00:00:00 UTC' KBUILD_BUILD_USER=execalign
 export KBUILD_BUILD_HOST=execalign
+
+# kernel_make TREE ARCH PREFIX ARGUMENT... - with the compiler of this prefix
+kernel_make() {
+	local tree=$1 arch=$2 cross=$3
+	shift 3
+	KERNEL_CC=${cross}gcc CCACHE_COMPILERCHECK="string:$("${cross}gcc" --version | head -n 1)" \
+		make -s -j"$(nproc)" -C "$tree" ARCH="$arch" CROSS_COMPILE="$cross" \
+		CC="ccache ${project:?}/kernel/cc.sh" "$@"
+}
 
 # suite_of VERSION - the Debian suite that has it
 suite_of() {

@@ -29,6 +29,13 @@ class GuestError(Exception):
         super().__init__(what + ''.join(f'\n    | {line}' for line in lines))
 
 
+def disk_options(disks):
+    """QEMU's, for {name: image}; what a guest writes is not kept."""
+    return [word for name, image in disks.items()
+            for word in ('-drive', f'if=none,id={name},file={image},format=raw,snapshot=on',
+                         '-device', f'virtio-blk-pci,drive={name},serial={name}')]
+
+
 class Guest:
     """Use it in a with statement.
 
@@ -68,10 +75,7 @@ class Guest:
         if icount:
             # One instruction is 16 ns of the guest's time, one tick of its counter at 62.5 MHz.
             command += ['-icount', 'shift=4,sleep=off']
-        for name, image in disks.items():
-            command += ['-drive', f'if=none,id={name},file={image},format=raw,snapshot=on',
-                        '-device', f'virtio-blk-pci,drive={name},serial={name}']
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        return subprocess.Popen(command + disk_options(disks), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, pass_fds=[self._memory_fd])
 
     def __enter__(self):

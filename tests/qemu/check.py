@@ -148,7 +148,7 @@ class Session:
                       read_fixtures(self._artefacts.fixtures()), self._rows, boot=self._boot,
                       artefacts=self._artefacts, series=self._series, quick=self._quick)
         for command in [f'mount_image {name} {name}' for name in images] + [
-                'mount_overlay overlay ext4']:
+                f'mount_overlay overlay {bench.home}']:
             status, output = guest.run(command)
             if status:
                 raise GuestError(f'{command} fails', output)

@@ -130,7 +130,7 @@ if [ -n "$own" ]; then
 	make=build_it
 	# Not this script: a kernel takes minutes to build, and does not depend on it.
 	inputs=("$project/kernel/build.sh" "$project/kernel/config/base.config"
-		"$project/kernel/config/$pages.config" ${patches:+"$patches"})
+		"$project/kernel/config/$pages.config" ${patches:+"$patches"/*.patch})
 else
 	packages=$(debian_packages)
 	make=take_from_debian

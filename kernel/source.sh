@@ -6,6 +6,8 @@
 
 # What makes an object the same wherever and whenever it is made, so that ccache knows it again. It
 # must look at preprocessed text only: direct mode finds headers by the lines that cc.sh leaves out.
+# Where the tree lies must not be in a command (CCACHE_BASEDIR), or the list of headers of one tree
+# would be taken for that of another.
 export CCACHE_DIR=${cache:?}/ccache CCACHE_NODIRECT=1 CCACHE_COMPILERTYPE=gcc
 export KBUILD_BUILD_TIMESTAMP='1970-01-01 00:00:00 UTC' KBUILD_BUILD_USER=execalign
 export KBUILD_BUILD_HOST=execalign
@@ -14,7 +16,8 @@ export KBUILD_BUILD_HOST=execalign
 kernel_make() {
 	local tree=$1 arch=$2 cross=$3
 	shift 3
-	KERNEL_CC=${cross}gcc CCACHE_COMPILERCHECK="string:$("${cross}gcc" --version | head -n 1)" \
+	KERNEL_CC=${cross}gcc CCACHE_BASEDIR=$tree \
+		CCACHE_COMPILERCHECK="string:$("${cross}gcc" --version | head -n 1)" \
 		make -s -j"$(nproc)" -C "$tree" ARCH="$arch" CROSS_COMPILE="$cross" \
 		CC="ccache ${project:?}/kernel/cc.sh" "$@"
 }

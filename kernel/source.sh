@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# source.sh - sourced by build.sh and check.sh, after tests/qemu/cache.sh: Debian's kernel source
+# source.sh - sourced after tests/qemu/cache.sh by what needs Debian's kernel source, or its suite
 #
 # Expects project, the project's directory, and cache.
 

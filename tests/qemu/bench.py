@@ -32,12 +32,12 @@ class Bench:
         return self.version != '6.12' and self.pages != '4k'
 
     def has_large_folios(self, filesystem):
-        """Can this filesystem have them, on this kernel? 6.12's ext4 has none; an overlay is of home."""
+        """Can it have them, on this kernel? 6.12's ext4 has none; an overlay is of home."""
         return self.version != '6.12' or filesystem != 'ext4'
 
     @property
     def home(self):
-        """The filesystem for what needs only one; for the kernel series, one with large folios."""
+        """For what needs only one filesystem; for the kernel series, one with large folios."""
         return 'xfs' if self.series and not self.has_large_folios('ext4') else 'ext4'
 
     def run(self, command, seconds=60):

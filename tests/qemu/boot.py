@@ -12,7 +12,7 @@ import sys
 
 from artefacts import ArtefactError, Artefacts
 from check import check_host
-from machine import MEMORY_MIB, QEMU, disk_options
+from machine import QEMU, qemu_command
 
 
 def parse_arguments():
@@ -37,11 +37,9 @@ def main():
     except ArtefactError as error:
         print(f'boot: {error}', file=sys.stderr)
         return 2
-    os.execvp(QEMU, [QEMU, '-M', 'virt', '-cpu', 'neoverse-n1', '-smp', '2', '-m', str(MEMORY_MIB),
-                     '-kernel', os.path.join(kernel, 'Image'), '-initrd', initrd, '-nodefaults',
-                     '-display', 'none', '-no-reboot', '-serial', 'mon:stdio', '-append',
-                     'console=ttyAMA0 quiet panic=-1 rdinit=/init execalign.shell',
-                     *disk_options(images)])
+    command = qemu_command(os.path.join(kernel, 'Image'), initrd, images,
+                           more_words='execalign.shell')
+    os.execvp(QEMU, [*command, '-serial', 'mon:stdio'])
 
 
 if __name__ == '__main__':

@@ -16,6 +16,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 project=$(cd "$here/../.." && pwd)
 # shellcheck source=cache.sh
 . "$here/cache.sh"
+# shellcheck source=../../kernel/source.sh
+. "$project/kernel/source.sh"
 
 # What the guest's init and its shell functions use; what these depend on comes along.
 MODULES='virtio_pci virtio_mmio virtio_blk virtio_console loop ext4 xfs erofs overlay'
@@ -31,17 +33,14 @@ while [[ ${1-} == --* ]]; do
 done
 [ $# -eq 2 ] || [ $# -eq 3 ] || die "usage: kernel.sh [--cached] [--own] VERSION PAGES [PATCHES]"
 version=$1 pages=$2 patches=${3-}
-case $version in
-7.2) suite=sid ;;
-6.12) suite=trixie ;;
-*) die "no kernel '$version'; there are 7.2 and 6.12" ;;
-esac
+suite=$(suite_of "$version")
 case $pages in
 4k | 64k) flavour= ;;
 16k) flavour=-16k ;;
 *) die "no page size '$pages'; there are 4k, 16k and 64k" ;;
 esac
 [ -z "$patches" ] || [ -d "$patches" ] || die "no directory $patches"
+[ -z "$patches" ] || compgen -G "$patches/*.patch" >/dev/null || die "no *.patch in $patches"
 [ "$pages" != 64k ] && [ -z "$patches" ] || own=1
 
 suite_sh() {

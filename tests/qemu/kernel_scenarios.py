@@ -38,6 +38,11 @@ def _large_is_special(bench):
     return BLOCK_BYTES[bench.pages] == 2 * MIB
 
 
+def _brings_blocks(bench, filesystem):
+    """Whether text of this filesystem is in blocks after the series, and was not before."""
+    return _large_is_special(bench) and bench.has_large_folios(filesystem)
+
+
 # --- Folios of the page cache
 
 class FolioTable:
@@ -115,10 +120,10 @@ def text_folios(filesystem):
         for what, library, offset, expected in TEXTS:
             _fault(bench, filesystem, 'exec', library, offset(block))
             table = FolioTable(bench, filesystem, library, what)
+            size = table.size_at(offset(block))
             if not bench.has_large_folios(filesystem):
                 expected = PAGE_BYTES[bench.pages]
-            size = table.size_at(offset(block))
-            if what == FIRST_BLOCK and not _large_is_special(bench):
+            elif what == FIRST_BLOCK and not _large_is_special(bench):
                 # Reading the header fills more than this block: it is left as it is.
                 expected = size
             _check_text(bench, what, table, size, expected or block)
@@ -235,8 +240,7 @@ def _check_sizes(bench, name, filesystem, figure):
     share = sum(size for bytes_each, size in figure['folios'].items()
                 if bytes_each >= BLOCK_BYTES[bench.pages]) / present
     least = max(bench.rows.setdefault(key, share) - 0.01,
-                LEAST_IN_BLOCKS[name] if _large_is_special(bench) and bench.has_large_folios(filesystem)
-                else 0)
+                LEAST_IN_BLOCKS[name] if _brings_blocks(bench, filesystem) else 0)
     if bench.series == 'before' and _large_is_special(bench):
         if share > 0.05:
             raise Failure(f'{share:.1%} of the text is in folios of a block before the series: '
@@ -363,7 +367,7 @@ def _align_bits(bench, name):
     """log2 of what addresses are multiples of: p_align, or a block."""
     if bench.series == 'after' and bench.pages == '4k' and name == 'program':
         # Its text holds a PMD.
-        return 21
+        return int(math.log2(2 * MIB))
     if bench.series == 'after' or bench.pages == '4k':
         return int(math.log2(BLOCK_BYTES[bench.pages]))
     # Both have p_align 64 KiB; a loader that reserves keeps to it.
@@ -563,7 +567,7 @@ def _judge_kselftest(bench, filesystem, parts):
     if bench.series == 'after':
         return parts
     failed = [name for outcome, name, _ in parts if outcome == 'FAIL']
-    if not failed and _large_is_special(bench) and bench.has_large_folios(filesystem):
+    if not failed and _brings_blocks(bench, filesystem):
         raise Failure('nothing fails before the series: the test cannot tell')
     return f"before the series, {len(failed)} of {len(parts)} fail: {', '.join(failed)}"
 

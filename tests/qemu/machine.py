@@ -29,11 +29,20 @@ class GuestError(Exception):
         super().__init__(what + ''.join(f'\n    | {line}' for line in lines))
 
 
-def disk_options(disks):
-    """QEMU's, for {name: image}; what a guest writes is not kept."""
-    return [word for name, image in disks.items()
-            for word in ('-drive', f'if=none,id={name},file={image},format=raw,snapshot=on',
-                         '-device', f'virtio-blk-pci,drive={name},serial={name}')]
+def qemu_command(kernel, initrd, disks, cpus=2, machine='virt', more_words=''):
+    """What all guests have in common; their console is for the caller to add.
+
+    kernel, initrd, disks: see Guest. What a guest writes is not kept. more_words: of the kernel's
+    command line.
+    """
+    command = [QEMU, '-M', machine, '-cpu', 'neoverse-n1', '-smp', str(cpus),
+               '-m', str(MEMORY_MIB), '-kernel', kernel, '-initrd', initrd,
+               '-append', f'console=ttyAMA0 quiet panic=-1 rdinit=/init {more_words}',
+               '-nodefaults', '-display', 'none', '-no-reboot']
+    for name, image in disks.items():
+        command += ['-drive', f'if=none,id={name},file={image},format=raw,snapshot=on',
+                    '-device', f'virtio-blk-pci,drive={name},serial={name}']
+    return command
 
 
 class Guest:
@@ -63,19 +72,18 @@ class Guest:
 
     def _start(self, kernel, initrd, disks, icount, options):
         # QEMU ends with the thread that starts it, which runs the guest's cases.
-        command = ['setpriv', '--pdeathsig', 'KILL', '--', QEMU,
-                   '-M', 'virt,memory-backend=ram', '-cpu', 'neoverse-n1', '-smp', '1' if icount else '2', '-m', str(MEMORY_MIB),
+        command = ['setpriv', '--pdeathsig', 'KILL', '--',
+                   *qemu_command(kernel, initrd, disks, 1 if icount else 2,
+                                 'virt,memory-backend=ram'),
                    '-object', f'memory-backend-file,id=ram,size={MEMORY_MIB}M,share=on,'
                               f'mem-path=/proc/self/fd/{self._memory_fd}',
-                   '-kernel', kernel, '-initrd', initrd, '-nodefaults', '-display', 'none',
-                   '-append', 'console=ttyAMA0 quiet panic=-1 rdinit=/init',
-                   '-no-reboot', '-serial', 'stdio',
+                   '-serial', 'stdio',
                    '-chardev', f'socket,id=gdb,path={self.gdb},abstract=on,server=on,wait=off',
                    '-gdb', 'chardev:gdb', *options]
         if icount:
             # One instruction is 16 ns of the guest's time, one tick of its counter at 62.5 MHz.
             command += ['-icount', 'shift=4,sleep=off']
-        return subprocess.Popen(command + disk_options(disks), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, pass_fds=[self._memory_fd])
 
     def __enter__(self):

@@ -6,6 +6,7 @@
 #   mk/suite.sh only   DIR SUITE ARCH PACKAGE...   download just these packages
 #   mk/suite.sh versions DIR SUITE ARCH PATTERN    print "package version", by name (a regular expression)
 #   mk/suite.sh source DIR SUITE PACKAGE           download what a source package is made from, an archive
+#   mk/suite.sh dsc    DIR SUITE PACKAGE           download a source package with Debian's changes
 #   mk/suite.sh unpack ROOT DEB...                 unpack packages into a directory
 #
 # DIR holds apt's own lists and cache: an apt that has nothing in common with the machine's, except
@@ -125,13 +126,32 @@ versions() {
 source_archive() {
 	local package=$3 file
 	prepare "$1" "$2" source
-	cd "$state/cache/archives"
+	# Not where the files come to lie: apt leaves out those that it finds.
+	cd "$state"
 	file=$(apt_in "$state" "$(dpkg --print-architecture)" apt-get --print-uris --only-source \
 		--download-only --tar-only source "$package" 2>"$state/log/fetch" |
 		sed -nE "s/^'[^']*' ([^ ]+\.orig\.tar\.[a-z0-9]+) .*/\1/p") || true
 	[ -n "$file" ] || die "$2 has no source package $package with an original archive"
+	cd cache/archives
 	apt_in "$state" "$(dpkg --print-architecture)" apt-get --only-source --download-only \
 		--tar-only source "$package" >"$state/log/fetch" 2>&1 ||
+		die "cannot fetch $package (source): $(grep -m 1 '^E:' "$state/log/fetch")"
+	echo "$PWD/$file"
+}
+
+# Prints the .dsc, for dpkg-source -x; what it names lies beside it.
+dsc() {
+	local package=$3 file
+	prepare "$1" "$2" source
+	# Not where the files come to lie: apt leaves out those that it finds.
+	cd "$state"
+	file=$(apt_in "$state" "$(dpkg --print-architecture)" apt-get --print-uris --only-source \
+		--download-only source "$package" 2>"$state/log/fetch" |
+		sed -nE "s/^'[^']*' ([^ ]+\.dsc) .*/\1/p") || true
+	[ -n "$file" ] || die "$2 has no source package $package"
+	cd cache/archives
+	apt_in "$state" "$(dpkg --print-architecture)" apt-get --only-source --download-only \
+		source "$package" >"$state/log/fetch" 2>&1 ||
 		die "cannot fetch $package (source): $(grep -m 1 '^E:' "$state/log/fetch")"
 	echo "$PWD/$file"
 }
@@ -153,7 +173,8 @@ source)
 	[ $# -eq 3 ] || die "usage: suite.sh source DIR SUITE PACKAGE"
 	command=source_archive
 	;;
+dsc) [ $# -eq 3 ] || die "usage: suite.sh dsc DIR SUITE PACKAGE" ;;
 unpack) [ $# -ge 2 ] || die "usage: suite.sh unpack ROOT DEB..." ;;
-*) die "no command '$command'; there are fetch, only, versions, source, unpack" ;;
+*) die "no command '$command'; there are fetch, only, versions, source, dsc, unpack" ;;
 esac
 "$command" "$@"

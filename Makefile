@@ -4,6 +4,7 @@
 # make run        show it at work: clang from a mount that does not align, plain and under the shim
 # make check      all tests
 # make check-qemu   the shim on arm64 kernels with pages of 4K, 16K and 64K, in QEMU; some minutes
+# make check-loader   patched dynamic loaders: builds musl and glibc, and runs programs under them
 # make check-kernel   the kernel series on such kernels, before and after; builds twelve, takes hours
 # make fuzz       fuzz every parser of untrusted bytes (FUZZ_SECONDS in all)
 # make bench-startup   what the shim costs at start-up

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# run.sh [-j JOBS] GROUP... - run the tests of these groups: unit, fuzz, native, qemu, kernel
+# run.sh [-j JOBS] GROUP... - run the tests of these groups: unit, fuzz, native, qemu, kernel, loader
 #
 # Prints one line per test program or scenario,
 #
@@ -28,7 +28,7 @@ kernel_seconds=2400
 fuzz_seconds=${FUZZ_SECONDS:-60}
 
 usage() {
-	echo "usage: tests/run.sh [-j JOBS] unit|fuzz|native|qemu|kernel..." >&2
+	echo "usage: tests/run.sh [-j JOBS] unit|fuzz|native|qemu|kernel|loader..." >&2
 	exit 2
 }
 
@@ -76,15 +76,24 @@ add_fuzz() {
 	done
 }
 
-add_native() {
+# add_scenarios FILE... - what the comments in them say
+add_scenarios() {
 	local scenario seconds serial
-	for scenario in tests/native/[0-9][0-9]-*.sh; do
+	for scenario; do
 		[ -e "$scenario" ] || continue
 		seconds=$(sed -n 's/^# timeout: \([0-9]\+\)$/\1/p' "$scenario" | head -n 1)
 		serial=no
 		! grep -qx '# serial' "$scenario" || serial=yes
 		add "$(basename "$scenario" .sh)" "${seconds:-$default_timeout}" "$serial" "$scenario"
 	done
+}
+
+add_native() {
+	add_scenarios tests/native/[0-9][0-9]-*.sh
+}
+
+add_loader() {
+	add_scenarios tests/loader/{musl,glibc}-[0-9][0-9]-*.sh
 }
 
 # One program that runs many cases, and prints what it counted.
@@ -99,7 +108,7 @@ add_kernel() {
 
 for group; do
 	case $group in
-	unit | fuzz | native | qemu | kernel) "add_$group" ;;
+	unit | fuzz | native | qemu | kernel | loader) "add_$group" ;;
 	*) usage ;;
 	esac
 done

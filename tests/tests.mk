@@ -113,6 +113,10 @@ include tests/native/native.mk
 
 include tests/qemu/qemu.mk
 
+# --- Patched dynamic loaders: see loader.mk
+
+include tests/loader/loader.mk
+
 # --- Running them
 
 .PHONY: check-unit check-fuzz check-native

@@ -65,6 +65,23 @@ static void fill(const struct block_choice *row, Phdr *phdrs)
 		};
 }
 
+/* What map_library() reserves; it asks for a block only where that is at least exec_align_least(). */
+static size_t span_bytes(const struct block_choice *row)
+{
+	size_t page_mask = row->page_bytes - 1, start = SIZE_MAX, end = 0;
+	unsigned int i;
+
+	for (i = 0; i < row->segment_count; i++) {
+		size_t vaddr = row->segments[i].vaddr, bytes = row->segments[i].file_bytes;
+
+		if (vaddr < start)
+			start = vaddr;
+		if (vaddr + bytes > end)
+			end = vaddr + bytes;
+	}
+	return ((end + page_mask) & ~page_mask) - (start & ~page_mask);
+}
+
 static void check(const struct block_choice *row)
 {
 	Phdr phdrs[BLOCK_CHOICE_SEGMENTS_MAX + 1];
@@ -81,6 +98,7 @@ static void check(const struct block_choice *row)
 	expect(row, "p_align kept", align >= p_align && !(rem & (p_align - 1)), 1);
 	if (!block || !text)
 		return;
+	expect(row, "least", span_bytes(row) >= exec_align_least(1), 1);
 	base = (text->p_offset - text->p_vaddr) & (block - 1);
 	expect(row, "congruent", align >= block && (rem & (block - 1)) == base, row->has_base);
 	if (row->has_base)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# run.sh [-j JOBS] GROUP... - run the tests of these groups: unit, fuzz, native, qemu, kernel, loader
+# run.sh [-j JOBS] GROUP... - run the tests of these groups: unit, fuzz, native, qemu, kernel,
+# musl, glibc: the last two are of patched loaders
 #
 # Prints one line per test program or scenario,
 #
@@ -28,7 +29,7 @@ kernel_seconds=2400
 fuzz_seconds=${FUZZ_SECONDS:-60}
 
 usage() {
-	echo "usage: tests/run.sh [-j JOBS] unit|fuzz|native|qemu|kernel|loader..." >&2
+	echo "usage: tests/run.sh [-j JOBS] unit|fuzz|native|qemu|kernel|musl|glibc..." >&2
 	exit 2
 }
 
@@ -92,8 +93,17 @@ add_native() {
 	add_scenarios tests/native/[0-9][0-9]-*.sh
 }
 
-add_loader() {
-	add_scenarios tests/loader/{musl,glibc}-[0-9][0-9]-*.sh
+add_musl() {
+	add_scenarios tests/loader/musl-[0-9][0-9]-*.sh
+}
+
+add_glibc() {
+	local name
+	add_scenarios tests/loader/glibc-[0-9][0-9]-*.sh
+	# Some of the shim's, without the shim.
+	while read -r name; do
+		add "patched-$name" "$default_timeout" no "tests/loader/native.sh $name"
+	done < <(grep -v '^#' tests/loader/native.txt)
 }
 
 # One program that runs many cases, and prints what it counted.
@@ -108,7 +118,7 @@ add_kernel() {
 
 for group; do
 	case $group in
-	unit | fuzz | native | qemu | kernel | loader) "add_$group" ;;
+	unit | fuzz | native | qemu | kernel | musl | glibc) "add_$group" ;;
 	*) usage ;;
 	esac
 done

@@ -11,12 +11,16 @@
 #						status, and every eligible library congruent
 #
 # Each run leaves $TMP/MODE.{out,err,status,maps}, MODE being plain, audit or preload.
+#
+# With EXECALIGN_LOADER, a directory with a patched ld.so and its libc (loader-patch/build.sh), the same
+# scenario is that loader's: it stands in the place of the machine's own, plain is without its placement
+# (glibc.elf.exec_align=0), audit and preload are with it, and there is no shim in any mode.
 
 set -euo pipefail
 
 # The scenario alone decides what is set.
 unset "${!LD_@}" GLIBC_TUNABLES MALLOC_PERTURB_ TRACER_IS_SEEN
-ea_shim=${EXECALIGN_SHIM:-}
+ea_shim=${EXECALIGN_SHIM:-} ea_loader=${EXECALIGN_LOADER:-}
 unset "${!EXECALIGN_@}"
 export LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
@@ -27,6 +31,7 @@ FIXTURES=$BUILD/fixtures
 PLACEMENT=$EA_TOP/tests/native/placement.py
 # For the scenario's own copy inside a mount namespace.
 export BUILD EXECALIGN_SHIM="$SHIM"
+[ -z "$ea_loader" ] || export EXECALIGN_LOADER="$ea_loader"
 NAME=$(basename "$0" .sh)
 
 skip() {
@@ -104,14 +109,22 @@ aligns() {
 # The kernel aligns large mappings of ext4, xfs and btrfs files by itself, so nothing would be
 # misplaced. Overlayfs does not, and containers live on it: /usr and the fixtures are covered by
 # read-only overlays of themselves, in a mount namespace of the scenario's own, which ends with it.
+# There, a patched loader is put over the machine's: with its libc at once, as one does not run with
+# another's.
 misaligning_root() {
+	local over_usr=''
 	case ${EA_ROOT:-} in
 	inside | as-is)
 		return
 		;;
 	enter)
 		mkdir -p "$TMP/empty"
-		if ! mount -t overlay -o "lowerdir=/usr:$TMP/empty" execalign /usr ||
+		if [ -n "$ea_loader" ]; then
+			over_usr=$TMP/over-usr
+			mkdir -p "$over_usr/lib/$(uname -m)-linux-gnu"
+			cp "$ea_loader"/* "$over_usr/lib/$(uname -m)-linux-gnu/"
+		fi
+		if ! mount -t overlay -o "lowerdir=${over_usr:+$over_usr:}/usr:$TMP/empty" execalign /usr ||
 			! mount -t overlay -o "lowerdir=$FIXTURES:$TMP/empty" execalign "$FIXTURES"; then
 			skip "an overlay cannot be mounted here"
 		fi
@@ -120,7 +133,8 @@ misaligning_root() {
 		return
 		;;
 	esac
-	if ! aligns "$FIXTURES/libtext10m.so" && ! aligns /usr/bin/gdb 2>/dev/null; then
+	if [ -z "$ea_loader" ] && ! aligns "$FIXTURES/libtext10m.so" &&
+		! aligns /usr/bin/gdb 2>/dev/null; then
 		export EA_ROOT=as-is
 		return
 	fi
@@ -149,8 +163,11 @@ run() {
 	local mode=$1 status=0
 	local assign=() keeper=()
 	shift
-	case $mode in
+	case $mode${ea_loader:+-loader} in
 	plain) ;;
+	plain-loader) assign=(GLIBC_TUNABLES=glibc.elf.exec_align=0) ;;
+	# As long as the other, so that the stacks are alike.
+	audit*-loader | preload*-loader) assign=(GLIBC_TUNABLES=glibc.elf.exec_align=1) ;;
 	audit*) assign=(LD_AUDIT="$run_audit") ;;
 	preload*) assign=(LD_PRELOAD="$run_preload") ;;
 	*) fail "no such mode: $mode" ;;

@@ -131,5 +131,5 @@ check-native: all fixtures
 	@$(TEST_ENV) tests/run.sh -j $(TEST_JOBS) native
 
 check: $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(FUZZ_SEEDS) all fixtures shim-aarch64 cli-aarch64 \
-		| $(BUILD)/deps/qemu
-	@$(TEST_ENV) tests/run.sh -j $(TEST_JOBS) unit fuzz native qemu kernel
+		| $(BUILD)/deps/qemu $(BUILD)/deps/loader
+	@$(TEST_ENV) tests/run.sh -j $(TEST_JOBS) unit fuzz native musl qemu kernel

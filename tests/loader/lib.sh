@@ -4,7 +4,7 @@
 #
 # Each begins with: . "$(dirname "$0")/lib.sh"
 #
-# A part is built when it is not in the cache; make check-loader has built all of them before.
+# A part is built when it is not in the cache: a minute for musl, ten for glibc.
 # shellcheck source=../native/lib.sh
 ea_cache=${EXECALIGN_QEMU_CACHE:-} ea_musl=${EXECALIGN_MUSL:-}
 . "$(dirname "${BASH_SOURCE[0]}")/../native/lib.sh"
@@ -14,7 +14,10 @@ export EXECALIGN_MUSL=${ea_musl:-1.2.5}
 
 # loader_part [OPTION...] LIBC VERSION ARCH - sets part to the directory of a built loader
 loader_part() {
-	part=$("$EA_TOP/tests/loader/part.sh" "$@") || skip "the loader cannot be built: $*"
+	part=$("$EA_TOP/tests/loader/part.sh" "$@") && return
+	# In CI nothing may be missing.
+	[ -z "${CI:-}" ] || fail "the loader cannot be built: $*"
+	skip "the loader cannot be built: $*"
 }
 
 # shellcheck disable=SC2034 # used by the scenarios

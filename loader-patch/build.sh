@@ -78,12 +78,15 @@ source=$tmp/source
 tree=$tmp/build
 export CCACHE_DIR=$cache/ccache
 
-# run_logged WHAT COMMAND... - its output goes to a log; if it fails, one line says why
+# run_logged WHAT COMMAND... - its output goes to a log; if it fails, one line of it says why
 run_logged() {
-	local what=$1
+	local what=$1 first
 	shift
+	touch "$tmp/log"
+	first=$(($(wc -l <"$tmp/log") + 1))
 	"$@" >>"$tmp/log" 2>&1 ||
-		die "$what failed: $(grep -m 1 -E '(error|\*\*\*|E:)' "$tmp/log" || tail -n 1 "$tmp/log")"
+		die "$what failed: $(tail -n "+$first" "$tmp/log" | grep -m 1 -E '(error:|\*\*\*|E:)' ||
+			tail -n 1 "$tmp/log")"
 }
 
 # The package with Debian's patches, or, where the mirror has it no more, the original source.

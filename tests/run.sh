@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # run.sh [-j JOBS] GROUP... - run the tests of these groups: unit, fuzz, native, qemu, kernel,
-# musl, glibc: the last two are of patched loaders
+# musl, glibc, package: the last three are of patched loaders
 #
 # Prints one line per test program or scenario,
 #
@@ -29,7 +29,7 @@ kernel_seconds=2400
 fuzz_seconds=${FUZZ_SECONDS:-60}
 
 usage() {
-	echo "usage: tests/run.sh [-j JOBS] unit|fuzz|native|qemu|kernel|musl|glibc..." >&2
+	echo "usage: tests/run.sh [-j JOBS] unit|fuzz|native|qemu|kernel|musl|glibc|package..." >&2
 	exit 2
 }
 
@@ -106,6 +106,10 @@ add_glibc() {
 	done < <(grep -v '^#' tests/loader/native.txt)
 }
 
+add_package() {
+	add_scenarios tests/loader/package-[0-9][0-9]-*.sh
+}
+
 # One program that runs many cases, and prints what it counted.
 add_qemu() {
 	add qemu-quick "$qemu_seconds" no "tests/qemu/check.py --quick --build $BUILD"
@@ -118,7 +122,7 @@ add_kernel() {
 
 for group; do
 	case $group in
-	unit | fuzz | native | qemu | kernel | musl | glibc) "add_$group" ;;
+	unit | fuzz | native | qemu | kernel | musl | glibc | package) "add_$group" ;;
 	*) usage ;;
 	esac
 done

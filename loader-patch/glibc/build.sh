@@ -124,9 +124,11 @@ loader_build() {
 		export CCACHE_BASEDIR=$tree CCACHE_NOHASHDIR=1
 		run_logged configure glibc_configure "$prefix"
 		run_logged make make -s "-j$(nproc)" "$target"
-		# The libraries beside libc.so.6 are made along with programs of theirs.
+		# The libraries beside libc.so.6 are made along with programs of theirs. libmvec needs libm, which
+		# its own directory does not know how to make.
+		[ "$target" = all ] || run_logged make make -s "-j$(nproc)" math/others
 		[ "$target" = all ] || run_logged make make -s "-j$(nproc)" \
-			math/others mathvec/others dlfcn/others rt/others resolv/others nss/others \
+			mathvec/others dlfcn/others rt/others resolv/others nss/others \
 			nptl/others nptl_db/others login/others inet/others
 	)
 	glibc_collect "$objects"

@@ -30,7 +30,7 @@ for _ in 1 2 3 4 5; do
 	run plain "$TMP/patched" "${later[@]}"
 	works plain
 	congruent plain --at-least 20
-	run plain "$patched/$rtld" --library-path "$patched:$FIXTURES" "$TMP/stock" "${later[@]}"
+	run plain "$patched/$rtld" --library-path "$patched:$FIXTURES" "$TMP/patched" "${later[@]}"
 	works plain
 	congruent plain --at-least 20
 done

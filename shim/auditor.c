@@ -20,6 +20,7 @@
 #include "loaded.h"
 #include "log.h"
 #include "object.h"
+#include "own_loader.h"
 #include "placement.h"
 #include "promotion.h"
 #include "seccomp.h"
@@ -87,6 +88,8 @@ static const char *refuse(
 
 	if (ea_geometry(SYS_MACHINE, ea_auxv_value(stack->auxv, AT_PAGESZ), &a->placer.geometry))
 		return "unknown base page size";
+	if (ea_own_loader_places(stack))
+		return EA_OWN_LOADER_PLACES;
 	/* The process before the exec may have tried the calls already. */
 	if (marker->is_set && marker->seccomp_filters >= 0) {
 		a->seccomp_filters = marker->seccomp_filters;

@@ -8,6 +8,7 @@
 #include "link_map.h"
 #include "log.h"
 #include "object.h"
+#include "own_loader.h"
 #include "promotion.h"
 #include "record_reader.h"
 #include "seccomp.h"
@@ -368,6 +369,8 @@ static const char *is_out_of_question(struct decision *d)
 		return "EXECALIGN_PROMOTE=never";
 	if (ea_geometry(SYS_MACHINE, ea_auxv_value(auxv, AT_PAGESZ), &d->startup.geometry))
 		return "unknown base page size";
+	if (ea_own_loader_places(d->stack))
+		return EA_OWN_LOADER_PLACES;
 	if (is_audited(d))
 		return "LD_AUDIT has the auditor already";
 	if (!can_be_listed(d->shim_path))

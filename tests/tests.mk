@@ -20,7 +20,8 @@ endef
 # --- The shim's sources in a program that has a libc: tests/unit/shim_double.c is its kernel
 
 # Those that need no process of their own, and what promotion.c calls.
-SHIM_TESTED := $(addprefix shim/,advise.c environment.c forget.c link_map.c loaded.c log.c object.c process.c \
+SHIM_TESTED := $(addprefix shim/,advise.c environment.c forget.c link_map.c loaded.c log.c object.c own_loader.c \
+	process.c \
 	promotion.c record_reader.c settings.c startup.c status.c text.c)
 
 # text.c defines three for want of a libc; the others would be libc's, ld.so's and the linker's.

@@ -4,7 +4,7 @@
  *
  * DIRECTORY/image/ and DIRECTORY/block/ receive small ELF files in the forms that linkers make,
  * DIRECTORY/release/ some kernel releases, DIRECTORY/environment/ environments of promoted
- * processes, and DIRECTORY/pattern/ patterns with a name. Nothing is over 4 KiB. Seeds that need no
+ * processes, DIRECTORY/loader_note/ notes, and DIRECTORY/pattern/ patterns with a name. Nothing is over 4 KiB. Seeds that need no
  * program to make them are in tests/fuzz/corpus/TARGET/.
  */
 #include <stdio.h>
@@ -144,6 +144,21 @@ static void write_environments(void)
 	}
 }
 
+static void write_loader_notes(void)
+{
+	static const struct {
+		uint32_t build_id[9];
+		uint32_t note[8];
+	} notes = {
+		{4, 20, 3, 0x554e47, 1, 2, 3, 4, 5},
+		{10, 8, 1, 0x63657865, 0x67696c61, 0x6e, 1, 1},
+	};
+
+	write_seed("loader_note", "alone", notes.note, sizeof(notes.note), "", 0);
+	write_seed("loader_note", "second", &notes, sizeof(notes), "", 0);
+	write_seed("loader_note", "other", notes.build_id, sizeof(notes.build_id), "", 0);
+}
+
 static void write_patterns(void)
 {
 	static const char *const patterns[][2] = {{"*a*b", "aabab"}, {"lib?.so*", "libz.so.1"},
@@ -175,6 +190,7 @@ int main(int argc, char **argv)
 	write_blocks();
 	write_releases();
 	write_environments();
+	write_loader_notes();
 	write_patterns();
 	return 0;
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What libexecalign.so is: no DT_NEEDED, no TLS, text of at most 32 KiB, read-only relocations, a
+# What libexecalign.so is: no DT_NEEDED, no TLS, text of at most 36 KiB, read-only relocations, a
 # stack that is not executable, no relocation in the text, just the exported symbols it needs, and
 # the property notes for IBT and shadow stack.
 # timeout: 30

@@ -23,7 +23,9 @@ check_library() {
 	for size in $size_list; do
 		text=$((text + size))
 	done
-	if [ "$text" = 0 ] || [ "$text" -gt 32768 ]; then
+	# On aarch64 this is one segment with the read-only data; the look at the loader's note took it
+	# beyond 32 KiB. Neither there nor on x86-64 (whose text alone counts) may it grow without a reason.
+	if [ "$text" = 0 ] || [ "$text" -gt 36864 ]; then
 		fail "$file: $text bytes of text"
 	fi
 	readelf -nW "$file" | grep -q "Properties:.*$property" ||

@@ -98,6 +98,16 @@ static const struct original originals_of_new_glibc[] = {
 		"GLIBC_TUNABLES=other.x=1:" TUNABLE "512", 2},
 };
 
+/* The first page of ld.so: its headers. One that places text has a note behind them. */
+static union {
+	struct {
+		Elf64_Ehdr ehdr;
+		Elf64_Phdr phdrs[2];
+		uint32_t note[8];
+	};
+	unsigned char page[4096];
+} loader __attribute__((aligned(4096)));
+
 /* Enough of a stack for a promotion: the program headers are this program's. */
 static void fill_auxv(struct ea_auxv *auxv)
 {
@@ -106,7 +116,7 @@ static void fill_auxv(struct ea_auxv *auxv)
 		{AT_PAGESZ, 4096},
 		{AT_PHDR, getauxval(AT_PHDR)},
 		{AT_PHNUM, getauxval(AT_PHNUM)},
-		{AT_BASE, 0x7f0000000000},
+		{AT_BASE, (uintptr_t)&loader},
 		{AT_SECURE, 0},
 		{AT_NULL, 0},
 	};
@@ -1010,4 +1020,42 @@ TEST(promotion, no_log_without_a_target)
 	CHECK_U64(shim_double.execs, 1, "not tried");
 	CHECK_U64(shim_double.writes, 0, "%s", shim_double.output);
 	process_end(&process);
+}
+
+/* As loader-patch/ builds it. */
+static void make_loader_place(void)
+{
+	static const uint32_t note[] = {10, 8, 1, 0x63657865, 0x67696c61, 0x6e, 1, 1};
+	struct elf_file elf;
+
+	elf_begin(&elf, MACHINE);
+	elf_add(&elf, PT_LOAD, PF_R, 0, 0, sizeof(loader), sizeof(loader));
+	elf_add(&elf, PT_NOTE, PF_R, offsetof(__typeof__(loader), note),
+		offsetof(__typeof__(loader), note), sizeof(note), sizeof(note));
+	memcpy(&loader, &elf, sizeof(elf.ehdr) + 2 * sizeof(elf.phdrs[0]));
+	memcpy(loader.note, note, sizeof(note));
+}
+
+TEST(promotion, loader_that_places)
+{
+	static const char *const switched_off[] = {
+		"GLIBC_TUNABLES=glibc.elf.exec_align=0", "A=1", NULL};
+	struct process process;
+
+	make_loader_place();
+	process_start(&process, originals[1].envp, EXECFN);
+	ea_promotion_try(&process.block.stack, &process.settings);
+	CHECK_U64(shim_double.execs, 0, "promoted for nothing");
+	CHECK(strstr(shim_double.output, "result=declined") &&
+			strstr(shim_double.output, "the loader places text by itself"),
+		"the log: %s", shim_double.output);
+	process_end(&process);
+
+	process_start(&process, switched_off, EXECFN);
+	ea_promotion_try(&process.block.stack, &process.settings);
+	CHECK_U64(shim_double.execs, 1, "not promoted: %s", shim_double.output);
+	if (shim_double.execs)
+		process_block_free(&promoted);
+	process_end(&process);
+	memset(&loader, 0, sizeof(loader));
 }

@@ -27,35 +27,35 @@ struct feature {
 	struct ea_release first_with;	/* {0}: none is known with */
 	const char *with;
 	const char *without;
-	const char *remedy; /* without it */
+	const char *remedy; /* without it; NULL: only the shim, or a loader that does the same */
+	bool or_run;	    /* the shim helps as well */
 };
-
-#define REMEDY_RUN "start programs with 'execalign run'"
 
 static const struct feature features[] = {
 	{"contpte", ON_ARM64, {6, 8}, {6, 9}, "contiguous PTEs are folded into one TLB entry",
-		"contiguous PTEs are not folded into one TLB entry", "use Linux 6.9 or newer"},
+		"contiguous PTEs are not folded into one TLB entry", "use Linux 6.9 or newer",
+		false},
 	{"exec-folios", ON_ARM64, {6, 12}, {6, 18}, "text is read ahead in folios of 64 KiB",
 		"text is read ahead in folios that grow from the smallest",
-		"use Linux 6.18 or newer, or " REMEDY_RUN},
+		"use Linux 6.18 or newer", true},
 	{"exec-folios-2m", ON_ARM64_LARGE_PAGES, {7, 2}, {0, 0}, "",
-		"unasked, text is never read in folios of 2 MiB, the block of this page size",
-		REMEDY_RUN ", which advises it"},
+		"unasked, text is never read in folios of 2 MiB, the block of this page size", NULL,
+		true},
 	{"exec-readahead", ANYWHERE, {6, 18}, {7, 2},
 		"misses in a mapping do not switch read-ahead of text off",
 		"after many misses in a mapping text is read page by page",
-		"use Linux 7.2 or newer"},
+		"use Linux 7.2 or newer", false},
 	{"folio-mapping", ANYWHERE, {6, 12}, {6, 18}, "a fault maps the whole folio",
 		"a fault maps 64 KiB around it, so that large folios are mapped bit by bit",
-		"use Linux 6.18 or newer"},
+		"use Linux 6.18 or newer", false},
 	{"small-blocks", ON_ARM64, {7, 2}, {0, 0}, "",
-		"new mappings are aligned to PMDs or not at all, never to contiguous PTEs",
-		REMEDY_RUN},
+		"new mappings are aligned to PMDs or not at all, never to contiguous PTEs", NULL,
+		true},
 	{"executables", ANYWHERE, {7, 2}, {0, 0}, "",
 		"a program itself is placed by its p_align only",
-		"link programs whose text is large with -z max-page-size=0x200000"},
+		"link programs whose text is large with -z max-page-size=0x200000", false},
 	{"overlay-alignment", ANYWHERE, {7, 2}, {0, 0}, "",
-		"mappings of files on overlayfs, as in containers, are not aligned", REMEDY_RUN},
+		"mappings of files on overlayfs, as in containers, are not aligned", NULL, true},
 };
 
 static bool feature_applies(const struct feature *feature, const struct machine *machine)
@@ -90,7 +90,12 @@ static void check_feature(struct doctor *doctor, const struct feature *feature)
 		finding = finding_add(
 			doctor, feature->name, NULL, STATUS_LIMITS, "%s", feature->without);
 	}
-	finding_remedy(finding, "%s", feature->remedy);
+	if (!feature->remedy)
+		finding_remedy(finding, "%s", remedy_run(doctor));
+	else if (feature->or_run && !doctor->loader_places)
+		finding_remedy(finding, "%s, or %s", feature->remedy, remedy_run(doctor));
+	else
+		finding_remedy(finding, "%s", feature->remedy);
 }
 
 /* MADV_HUGEPAGE on a filesystem whose folios are large enough: core/kernel.h has the rule. */

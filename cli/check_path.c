@@ -107,11 +107,11 @@ static void check_alignment(
 	} else if (!aligns) {
 		finding = finding_add(doctor, "alignment", path, STATUS_LIMITS,
 			"%s does not align mappings (%s)", filesystem->type, how);
-		finding_remedy(finding, "start programs with 'execalign run'");
+		finding_remedy(finding, "%s", remedy_run(doctor));
 	} else if (machine->geometry.pmd_bytes > EA_BLOCK_CAP_BYTES) {
 		finding = finding_add(doctor, "alignment", path, STATUS_LIMITS,
 			"%s aligns mappings of %s and more only (%s)", filesystem->type, pmd, how);
-		finding_remedy(finding, "start programs with 'execalign run'");
+		finding_remedy(finding, "%s", remedy_run(doctor));
 	} else {
 		finding = finding_add(doctor, "alignment", path, STATUS_OK,
 			"%s aligns mappings of %s and more (%s)", filesystem->type, pmd, how);

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/loader_note.h"
 #include "findings.h"
 #include "format.h"
 #include "io.h"
@@ -45,24 +46,9 @@ static void check_glibc(struct doctor *doctor)
 	finding_value(finding, "version", json_object_new_string(version));
 }
 
-/* Value of glibc.elf.thp in GLIBC_TUNABLES, the last one given; NULL if it is not set. */
-static const char *thp_tunable(void)
-{
-	static const char key[] = "glibc.elf.thp=";
-	const char *list = getenv("GLIBC_TUNABLES"), *value = NULL;
-
-	while (list && *list) {
-		if (!strncmp(list, key, strlen(key)))
-			value = list + strlen(key);
-		list += strcspn(list, ":");
-		list += *list == ':';
-	}
-	return value;
-}
-
 static void check_elf_thp(struct doctor *doctor)
 {
-	const char *value = thp_tunable();
+	const char *value = ea_tunable_find(getenv("GLIBC_TUNABLES"), "glibc.elf.thp=");
 	struct ea_release release;
 	struct finding *finding;
 	bool exists;
@@ -70,24 +56,27 @@ static void check_elf_thp(struct doctor *doctor)
 	if (ea_release_parse(gnu_get_libc_version(), &release))
 		return;
 	exists = ea_release_at_least(&release, 2, GLIBC_MINOR_THP);
-	if (!exists) {
+	if (doctor->loader_places) {
+		finding = finding_add(doctor, "glibc.elf.thp", NULL, STATUS_OK,
+			"not needed: this loader places text by itself");
+	} else if (!exists) {
 		finding = finding_add(doctor, "glibc.elf.thp", NULL, STATUS_LIMITS,
 			"this loader does not align libraries: the tunable came with glibc 2.%d",
 			GLIBC_MINOR_THP);
-		finding_remedy(finding, "start programs with 'execalign run'");
+		finding_remedy(finding, "%s", remedy_run(doctor));
 	} else if (value && *value == '1') {
 		finding = finding_add(doctor, "glibc.elf.thp", NULL, STATUS_OK,
 			"set: the loader aligns libraries whose layout suits, to PMDs only");
 	} else {
 		finding = finding_add(doctor, "glibc.elf.thp", NULL, STATUS_LIMITS,
 			"not set in GLIBC_TUNABLES: the loader does not align libraries");
-		finding_remedy(finding, "start programs with 'execalign run'");
+		finding_remedy(finding, "%s", remedy_run(doctor));
 	}
 	finding_value(finding, "exists", json_object_new_boolean(exists));
 	finding_value(finding, "set", json_object_new_boolean(value && *value == '1'));
 }
 
-static void check_shim(struct doctor *doctor)
+void check_shim(struct doctor *doctor)
 {
 	char *shim = launch_find_shim();
 	struct finding *finding;
@@ -106,7 +95,6 @@ void check_libc(struct doctor *doctor)
 {
 	check_glibc(doctor);
 	check_elf_thp(doctor);
-	check_shim(doctor);
 }
 
 /* Whether it is allowed is best found out by doing it. */

@@ -50,8 +50,9 @@ static const struct argp doctor_argp = {
 	.options = doctor_argp_options,
 	.parser = parse_doctor,
 	.args_doc = "[PATH...]",
-	.doc = "Say what this machine, its kernel and the filesystem under each PATH can do for "
-	       "text "
+	.doc = "Say what this machine, its kernel, the filesystem under each PATH and the loaders "
+	       "can "
+	       "do for text "
 	       "in large blocks, and what to do about the rest.\v"
 	       "Without PATH: / and the directory of the C library.\n\n"
 	       "Exit status: 0 done, whatever was found; 2 wrong usage or failure.",
@@ -158,10 +159,13 @@ int doctor_main(int argc, char **argv)
 	doctor.config = read_config(&machine);
 	read_mounts(&doctor.mounts);
 
+	loaders_ask(&doctor);
 	check_machine(&doctor);
 	check_kernel(&doctor);
 	check_paths(&doctor, options.paths);
 	check_libc(&doctor);
+	check_loaders(&doctor, options.paths);
+	check_shim(&doctor);
 	check_privileges(&doctor);
 
 	err = options.json ? findings_print_json(stdout, &doctor)

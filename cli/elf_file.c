@@ -9,6 +9,7 @@
 
 /* More entries than any linker writes; bounds the search of a file that lies. */
 #define DYNAMIC_ENTRIES_MAX 512
+#define NOTES_BYTES_MAX 4096
 
 /* struct source - the file behind a descriptor, see elf_file_read() */
 struct source {
@@ -97,6 +98,16 @@ static void read_dynamic(const struct source *source, const Elf64_Phdr *phdr, st
 		read_soname(source, strings_vaddr, soname_index, out);
 }
 
+/* Of a segment that is longer than all notes of a loader, the beginning. */
+static void read_notes(const struct source *source, const Elf64_Phdr *phdr, struct elf_file *out)
+{
+	unsigned char notes[NOTES_BYTES_MAX];
+	size_t bytes = phdr->p_filesz < sizeof(notes) ? (size_t)phdr->p_filesz : sizeof(notes);
+
+	if (!out->loader.version && !source_read(source, notes, bytes, phdr->p_offset))
+		ea_loader_note_find(notes, bytes, &out->loader);
+}
+
 static void read_details(const struct source *source, const struct ea_header *header,
 	const unsigned char *phdrs, struct elf_file *out)
 {
@@ -110,6 +121,8 @@ static void read_details(const struct source *source, const struct ea_header *he
 			read_interp(source, &phdr, out);
 		else if (phdr.p_type == PT_DYNAMIC)
 			read_dynamic(source, &phdr, out);
+		else if (phdr.p_type == PT_NOTE)
+			read_notes(source, &phdr, out);
 	}
 }
 

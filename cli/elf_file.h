@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/image.h"
+#include "core/loader_note.h"
 
 /* enum elf_kind - is it a file that the shim and the report can judge? */
 enum elf_kind {
@@ -28,6 +29,7 @@ struct elf_file {
 	struct ea_image image;
 	char interp[PATH_MAX];	 /* PT_INTERP's path, "" without one */
 	char soname[NAME_MAX + 1]; /* DT_SONAME, "" without one, as in a static PIE */
+	struct ea_loader_note loader; /* of a loader that places text; version 0: no such note */
 };
 
 /*
@@ -37,7 +39,7 @@ struct elf_file {
  * @file_bytes: size of the file
  * @machine: the machine that counts as ours
  * @page_bytes: base page size
- * @out: kind is always filled; interp and soname only with a @base of 0
+ * @out: kind is always filled; interp, soname and loader only with a @base of 0
  *
  * Any context.
  */

@@ -57,6 +57,13 @@ void finding_remedy(struct finding *finding, const char *format, ...)
 	va_end(args);
 }
 
+const char *remedy_run(const struct doctor *doctor)
+{
+	return doctor->loader_places
+		       ? "nothing: this system's loader places text and advises it by itself"
+		       : "start programs with 'execalign run'";
+}
+
 void finding_value(struct finding *finding, const char *key, struct json_object *value)
 {
 	json_object_object_add(finding->values, key, value);

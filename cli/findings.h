@@ -35,6 +35,7 @@ struct doctor {
 	const struct machine *machine;
 	struct mounts mounts;
 	char *config;		 /* the kernel's configuration, or NULL */
+	bool loader_places;	 /* this system's loader places text by itself, and is on */
 	struct finding *findings;
 	size_t count;
 };
@@ -53,6 +54,9 @@ struct finding *finding_add(struct doctor *doctor, const char *name, const char 
 void finding_remedy(struct finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* remedy_run - what to do where the shim helps: use it, unless the loader does the same */
+const char *remedy_run(const struct doctor *doctor);
+
 /* finding_value - attach a value for programs; takes the reference, NULL is null */
 void finding_value(struct finding *finding, const char *key, struct json_object *value);
 
@@ -67,6 +71,14 @@ void check_machine(struct doctor *doctor);
 void check_kernel(struct doctor *doctor);
 void check_path(struct doctor *doctor, const char *path);
 void check_libc(struct doctor *doctor);
+void check_shim(struct doctor *doctor);
 void check_privileges(struct doctor *doctor);
+
+/*
+ * The loaders of these programs (NULL, or ended by NULL), of this program, of the shell, and those that
+ * lie where loaders lie: does each place text by itself? loaders_ask() only fills loader_places.
+ */
+void loaders_ask(struct doctor *doctor);
+void check_loaders(struct doctor *doctor, char **paths);
 
 #endif

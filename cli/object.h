@@ -120,6 +120,7 @@ struct evidence {
 	const struct machine *machine;
 	const struct process *process;
 	bool musl;		 /* libraries are placed by musl's loader */
+	struct ea_loader_note loader; /* of the loader; version 0: no note, or not readable */
 	struct mapped_file file;
 	struct elf_file elf;
 	struct filesystem filesystem;
@@ -138,7 +139,7 @@ void objects_free(struct object *objects, size_t count);
 
 /*
  * object_identify - open the file and take the text segments from its headers
- * @evidence: machine, process and musl are set; the rest is filled
+ * @evidence: machine, process, musl and loader are set; the rest is filled
  *
  * Fills path, deleted, role, and the texts' extent. Returns 0 or -ENOMEM.
  */

@@ -8,6 +8,7 @@
 #include "core/block.h"
 #include "core/kernel.h"
 #include "format.h"
+#include "loader.h"
 #include "reason.h"
 
 #define SHIM_NAME "libexecalign.so"
@@ -223,6 +224,27 @@ static void describe_placement(
 			filesystem->type);
 }
 
+/*
+ * With a loader that places text by itself: what it says of that, or NULL where it is for the shim, there
+ * already, to explain.
+ */
+static const char *explain_patched(const struct evidence *evidence, enum shim_state shim)
+{
+	const struct process *process = evidence->process;
+
+	if (!evidence->loader.version)
+		return NULL;
+	if (loader_is_on(&evidence->loader, evidence->musl,
+		    process_variable(process, "GLIBC_TUNABLES"),
+		    process_variable(process, EA_LOADER_VARIABLE)))
+		return "its loader places text by itself, but found no place for it";
+	if (!evidence->musl && shim != SHIM_ABSENT)
+		return NULL;
+	return evidence->musl ? "its loader would place it with " EA_LOADER_VARIABLE "=1"
+			      : "its loader would place it with "
+				"GLIBC_TUNABLES=" EA_LOADER_TUNABLE "=1";
+}
+
 static void explain_base(
 	struct object *object, const struct evidence *evidence, enum shim_state shim)
 {
@@ -232,7 +254,13 @@ static void explain_base(
 		[SHIM_AUDITING] = "the auditor could not place it, EXECALIGN_LOG says why",
 	};
 	char placement[160], off[FORMAT_BYTES_MAX];
+	const char *patched = explain_patched(evidence, shim);
 
+	if (evidence->musl && patched) {
+		set_reason(object, REASON_BASE, "base is %s off: %s",
+			format_bytes(object->distance_bytes, off), patched);
+		return;
+	}
 	if (evidence->musl) {
 		set_reason(object, REASON_BASE,
 			"base is %s off: musl's loader placed it, which has no audit interface for "
@@ -242,7 +270,8 @@ static void explain_base(
 	}
 	describe_placement(evidence, object, placement, sizeof(placement));
 	set_reason(object, REASON_BASE, "base is %s off: %s; %s",
-		format_bytes(object->distance_bytes, off), placement, remedies[shim]);
+		format_bytes(object->distance_bytes, off), placement,
+		patched ? patched : remedies[shim]);
 }
 
 static void explain_misplaced(

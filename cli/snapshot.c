@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "format.h"
+#include "loader.h"
 #include "snapshot.h"
 
 static void totals_add_object(struct totals *totals, const struct object *object)
@@ -53,24 +54,46 @@ void totals_add(struct totals *sum, const struct totals *part)
 		sum->verdict = part->verdict;
 }
 
-/* It is named ld-musl-MACHINE.so.1, or by another name libc.so or libc.musl-MACHINE.so.1. */
-static bool loader_is_musl(const struct process *process, const struct maps *maps)
+/* The mapping that the loader begins with, or NULL. */
+static const struct vma *find_loader(const struct process *process, const struct maps *maps)
 {
 	size_t i;
 
-	for (i = 0; i < maps->count; i++) {
-		const struct vma *vma = &maps->vmas[i];
-		const char *name = strrchr(vma->path, '/');
+	for (i = 0; process->loader_base && i < maps->count; i++)
+		if (maps->vmas[i].start == process->loader_base)
+			return &maps->vmas[i];
+	return NULL;
+}
 
-		if (process->loader_base && vma->start == process->loader_base && name)
-			return !strncmp(name, "/ld-musl-", strlen("/ld-musl-")) ||
-			       !strncmp(name, "/libc.", strlen("/libc."));
-	}
-	return false;
+/* struct loader - who places the libraries of a process */
+struct loader {
+	bool is_musl;
+	struct ea_loader_note note;
+};
+
+static void read_loader(const struct machine *machine, const struct process *process,
+	const struct maps *maps, struct loader *out)
+{
+	/* Large, like what is judged with it. */
+	static struct mapped_file file;
+	static struct elf_file elf;
+	const struct vma *head = find_loader(process, maps);
+
+	memset(out, 0, sizeof(*out));
+	if (!head)
+		return;
+	out->is_musl = loader_is_musl(head->path);
+	process_open_file(process, head, head, &file);
+	if (file.fd < 0)
+		return;
+	elf_file_read(file.fd, file.base, file.file_bytes, machine->elf_machine,
+		machine->geometry.page_bytes, &elf);
+	out->note = elf.loader;
+	close(file.fd);
 }
 
 static int judge_object(struct lens *lens, const struct process *process, const struct maps *maps,
-	int pagemap_fd, struct object *object, enum shim_state shim)
+	const struct loader *loader, int pagemap_fd, struct object *object, enum shim_state shim)
 {
 	/* Large, and needed for one object at a time. */
 	static struct evidence evidence;
@@ -79,7 +102,8 @@ static int judge_object(struct lens *lens, const struct process *process, const 
 	memset(&evidence, 0, sizeof(evidence));
 	evidence.machine = &lens->machine;
 	evidence.process = process;
-	evidence.musl = loader_is_musl(process, maps);
+	evidence.musl = loader->is_musl;
+	evidence.loader = loader->note;
 	err = object_identify(object, maps, &evidence);
 	if (err)
 		return err;
@@ -94,14 +118,16 @@ static int judge_objects(struct lens *lens, const struct process *process, const
 	struct snapshot *snapshot)
 {
 	int pagemap_fd = openat(process->dir_fd, "pagemap", O_RDONLY | O_CLOEXEC);
+	struct loader loader;
 	int err = 0;
 	size_t i;
 
+	read_loader(&lens->machine, process, maps, &loader);
 	snapshot->shim = shim_state_of(process, snapshot->objects, snapshot->object_count);
 	snapshot->totals.folios_known = true;
 	for (i = 0; i < snapshot->object_count && !err; i++) {
-		err = judge_object(
-			lens, process, maps, pagemap_fd, &snapshot->objects[i], snapshot->shim);
+		err = judge_object(lens, process, maps, &loader, pagemap_fd, &snapshot->objects[i],
+			snapshot->shim);
 		if (!err)
 			totals_add_object(&snapshot->totals, &snapshot->objects[i]);
 	}

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "elf_file.h"
+#include "loader.h"
 #include "message.h"
 #include "target.h"
 
@@ -189,13 +190,6 @@ static const char *privilege_gained(const char *path)
 	if (getuid() && getxattr(path, "security.capability", NULL, 0) > 0)
 		return "file capabilities";
 	return NULL;
-}
-
-static int loader_is_musl(const char *interp)
-{
-	const char *name = strrchr(interp, '/');
-
-	return !strncmp(name ? name + 1 : interp, "ld-musl-", strlen("ld-musl-"));
 }
 
 static enum target_kind kind_of_elf(const struct elf_file *elf)

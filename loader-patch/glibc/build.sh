@@ -123,8 +123,6 @@ loader_build() {
 		# ccache then knows a file again wherever the tree lies.
 		export CCACHE_BASEDIR=$tree CCACHE_NOHASHDIR=1
 		run_logged configure glibc_configure "$prefix"
-		# Its warnings look like errors of what comes next.
-		: >"$tmp/log"
 		run_logged make make -s "-j$(nproc)" "$target"
 		# The libraries beside libc.so.6 are made along with programs of theirs. libmvec needs libm, which
 		# its own directory does not know how to make.

@@ -31,11 +31,12 @@ hash=$({
 	echo "${stock[*]} ${MUSL_CONFIGURE-}"
 } | short_hash)
 
-# Nothing else may be waiting for the answer: two builds at a time take longer than one after the other.
-exec 8>"$cache/loader.lock"
-flock 8
 name=loader-$libc-$version-$arch-$hash
 [ -z "$cached" ] || [ -e "$cache/$name" ] || exit 1
+begin "$name"
+# Two builds at a time take longer than one after the other. What was waited for may be this very part.
+exec 8>"$cache/loader.lock"
+flock 8
 begin "$name"
 "$project/loader-patch/build.sh" "${stock[@]}" "$libc" "$version" "$arch" "$tmp" >/dev/null
 finish

@@ -15,6 +15,8 @@ import threading
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROJECT = os.path.dirname(os.path.dirname(HERE))
 FILESYSTEMS = ('ext4', 'xfs', 'erofs')
+# Also with the patched loaders; an overlay is of the first.
+PATCHED_FILESYSTEMS = ('ext4', 'xfs')
 
 
 class ArtefactError(Exception):
@@ -71,11 +73,16 @@ class Artefacts:
         """Directory with list, lib and bin: synthetic libraries and the programs of the guests."""
         return self._make('fixtures/make.sh')
 
-    def images(self):
-        """{filesystem: image file}"""
+    def images(self, patched=False):
+        """{filesystem: image file}; patched: also FILESYSTEM-patched, with the patched loaders."""
         userland = self._make('userland.sh', self.fixtures())
-        return {filesystem: self._make('image.sh', userland, filesystem)
-                for filesystem in FILESYSTEMS}
+        images = {filesystem: self._make('image.sh', userland, filesystem)
+                  for filesystem in FILESYSTEMS}
+        if patched:
+            userland = self._make('patched.sh', userland)
+            images.update((f'{filesystem}-patched', self._make('image.sh', userland, filesystem))
+                          for filesystem in PATCHED_FILESYSTEMS)
+        return images
 
     def initrd(self, kernel):
         """Path of an initrd with the shim and the command as they are now."""

@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Callable
 
+import patched_scenarios
 import scenarios
 from bench import Failure
 from witness import KIB, MIB, Setup, testify
 
 PROBE = {'glibc': '/tools/bin/probe', 'musl': '/tools/bin/probe-musl'}
+PROBE_NEEDED = {'glibc': '/tools/bin/probe-needed', 'musl': '/tools/bin/probe-needed-musl'}
 LIBDIR = '/usr/lib/aarch64-linux-gnu'
 # Real libraries, as Debian builds them. libLLVM has most of their text.
 REAL_LIBRARIES = [f'{LIBDIR}/{name}' for name in (
@@ -29,6 +31,7 @@ class Case:
     filesystem: str
     function: Callable
     quick: bool = False
+    patched: bool = False  # needs the userland with the patched loaders
 
 
 # --- The matrix: one probe per row
@@ -58,7 +61,7 @@ def _command(bench, setup):
     if setup.start == 'mmap':
         return command + [word for library in libraries for word in ('-m', library)]
     if setup.start == 'startup':
-        return [f'{PROBE[setup.libc]}-needed', '-t', setup.touch]
+        return [PROBE_NEEDED[setup.libc], '-t', setup.touch]
     return command + libraries
 
 
@@ -66,13 +69,21 @@ def _prepare(bench, setup):
     if setup.cache == 'cold':
         bench.run('cold')
     else:
-        bench.run(f"warm_small {setup.filesystem} {' '.join(_libraries(bench, setup))}", 120)
+        bench.run(f"warm_small {setup.root} {' '.join(_libraries(bench, setup))}", 120)
     bench.run(f'read_ahead {setup.read_ahead_kib}')
+
+
+def _places(setup):
+    """Whether the libraries get placed: by the loader, or by the shim where it is asked."""
+    if setup.method in ('audit', 'preload'):
+        # musl's loader asks nobody.
+        return setup.libc == 'glibc' or setup.start == 'mmap'
+    return setup.method == 'patched'
 
 
 def _least_share(bench, setup):
     """Share of the whole blocks that must be mapped large, or None where none is promised."""
-    if setup.method not in ('audit', 'preload') or setup.libc != 'glibc':
+    if not _places(setup):
         return None
     if not bench.advised or setup.cache != 'cold' or setup.advise != 'auto':
         return None
@@ -82,10 +93,8 @@ def _least_share(bench, setup):
 
 
 def _check_congruent(setup, found):
-    """The shim places everything that is eligible, whatever folios there are."""
-    if setup.method not in ('audit', 'preload'):
-        return
-    if setup.libc == 'musl' and setup.start != 'mmap':
+    """Everything that is eligible is placed, whatever folios there are."""
+    if not _places(setup):
         return
     misplaced = [library.path for library in found.libraries if library.congruent is False]
     if misplaced:
@@ -101,13 +110,13 @@ def _check_shares(bench, setup, found):
     if least is not None and found.share_of_whole_blocks < least:
         raise Failure(f'{found.share_of_whole_blocks:.1%} of the whole blocks are mapped large, '
                       f'should be {least:.0%} or more: ' + _worst(found))
-    if bench.version == '7.2' and bench.pages == '4k' and setup.method == 'audit' and \
+    if bench.version == '7.2' and bench.pages == '4k' and setup.method in ('audit', 'patched') and \
             setup.cache == 'cold' and setup.start == 'dlopen' and setup.advise == 'auto':
         _check_pmd_entries(found)
     if setup.method == 'thp' and bench.pages != '4k' and found.total('large_bytes'):
         raise Failure(f"glibc.elf.thp maps {found.total('large_bytes')} bytes large: not expected")
     # Before 7.2 report gives another reason: no large folios, or no advice.
-    if setup.cache == 'small' and setup.method in ('audit', 'preload') and bench.version != '6.12':
+    if setup.cache == 'small' and _places(setup) and bench.version != '6.12':
         _check_small_folios_named(found, _libraries(bench, setup))
 
 
@@ -141,20 +150,19 @@ def _check_small_folios_named(found, warmed):
 
 
 def _check_no_harm(bench, setup, found):
-    """Compared with the same row without the shim, which ran before."""
+    """Compared with the same row by Debian's loaders and without the shim, which ran before."""
     plain = bench.rows.get(replace(setup, method='plain'))
     if setup.method in ('plain', 'thp') or setup.advise != 'auto':
         return
     if not plain:
-        raise Failure('there is nothing to compare with: the row without the shim has failed')
-    # Where musl's loader puts a library is chance, with the shim and without.
-    by_chance = setup.libc == 'musl' and setup.start != 'mmap'
-    if found.share_of_text < plain.share_of_text and not by_chance:
+        raise Failure('there is nothing to compare with: the plain row has failed')
+    # Where musl's loader puts a library by itself is chance, with the shim and without.
+    if found.share_of_text < plain.share_of_text and _places(setup):
         raise Failure(f'{found.share_of_text:.2%} of the text is mapped large, '
-                      f'without the shim {plain.share_of_text:.2%}')
+                      f'in the plain row {plain.share_of_text:.2%}')
     if setup.read_ahead_kib == 128 and found.read_bytes > 1.3 * plain.read_bytes:
         raise Failure(f'reads {found.read_bytes / MIB:.1f} MiB, '
-                      f'without the shim {plain.read_bytes / MIB:.1f} MiB')
+                      f'in the plain row {plain.read_bytes / MIB:.1f} MiB')
 
 
 def probe_case(setup, quick=False):
@@ -167,7 +175,7 @@ def probe_case(setup, quick=False):
         _check_shares(bench, setup, found)
         _check_no_harm(bench, setup, found)
         return setup, found
-    return Case('probe/' + setup.name(), setup.filesystem, run, quick=quick)
+    return Case('probe/' + setup.name(), setup.filesystem, run, quick, setup.method == 'patched')
 
 
 def _matrix(version):
@@ -193,6 +201,21 @@ def _matrix(version):
             yield Setup(method='audit', read_ahead_kib=ahead, touch=touch, advise='hugepage')
     for filesystem in ('ext4', 'xfs'):
         yield Setup(filesystem, method='thp')
+    yield from _patched_matrix(touches, read_aheads)
+
+
+def _patched_matrix(touches, read_aheads):
+    """The auditor's rows by the patched loaders, of both libcs, and what they are compared with."""
+    for libc in ('glibc', 'musl'):
+        plain = [Setup(filesystem, libc, read_ahead_kib=ahead, touch=touch)
+                 for filesystem, ahead, touch in product(('ext4', 'xfs'), read_aheads, touches)]
+        plain += [Setup(filesystem, libc, read_ahead_kib=ahead, start='startup')
+                  for filesystem, ahead in product(('ext4', 'xfs'), read_aheads)]
+        plain += [Setup(filesystem, libc, cache='small') for filesystem in ('ext4', 'xfs')]
+        plain.append(Setup('overlay', libc))
+        for setup in plain:
+            yield setup
+            yield replace(setup, method='patched')
 
 
 def _is_quick(setup):
@@ -214,6 +237,9 @@ SCENARIOS = [
     (scenarios.executed_samples, True),
 ]
 
+PATCHED_SCENARIOS = [patched_scenarios.userland, patched_scenarios.layouts,
+                     patched_scenarios.switches]
+
 
 def _scenario_case(function, quick):
     return Case('scenario/' + function.__name__.replace('_', '-'), 'ext4', function, quick=quick)
@@ -225,14 +251,17 @@ def _scenario_cases():
     for name, filesystem in product(scenarios.APPLICATIONS, ('ext4', 'overlay')):
         yield Case(f'application/{filesystem}/{name}', filesystem,
                    scenarios.application(name, filesystem))
+    for function in PATCHED_SCENARIOS:
+        yield Case('patched/' + function.__name__, 'ext4', function, patched=True)
     # Last: it has a guest of its own, and Debian's kernels do not answer for minutes after they have
     # been idle for as long as it takes.
-    yield _scenario_case(scenarios.start_instructions, False)
+    yield replace(_scenario_case(scenarios.start_instructions, False), patched=True)
 
 
 def all_cases(version):
     """Every case for a kernel of this version, in order."""
-    probes = [probe_case(setup, _is_quick(setup)) for setup in _matrix(version)]
+    # Some rows are compared with more than one other: each once.
+    probes = [probe_case(setup, _is_quick(setup)) for setup in dict.fromkeys(_matrix(version))]
     return probes + list(_scenario_cases())
 
 
@@ -241,6 +270,6 @@ def select(cases, pattern='*', filesystem=None, quick=False):
     chosen = [case for case in cases
               if fnmatch.fnmatch(case.name, pattern) and (not quick or case.quick)
               and filesystem in (None, case.filesystem)]
-    needed = {re.sub('/(audit|preload)/', '/plain/', case.name).removesuffix('/hugepage')
+    needed = {re.sub('/(audit|preload|patched)/', '/plain/', case.name).removesuffix('/hugepage')
               for case in chosen}
     return [case for case in cases if case in chosen or case.name in needed]

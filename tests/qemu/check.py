@@ -78,9 +78,11 @@ class Session:
         self._bench_made = None
         self._rows = {} if rows is None else rows
         self._aborted = False
+        self._patched = False
 
     def run(self, chosen):
         """Runs the cases; a guest that failed is replaced by a new one for the next."""
+        self._patched = need_patched(chosen)
         try:
             for case in chosen:
                 if not self._aborted:
@@ -136,7 +138,7 @@ class Session:
 
     def _boot(self, icount=False, options=()):
         kernel = self._artefacts.kernel(self._version, self._pages, self._series)
-        images = self._artefacts.images()
+        images = self._artefacts.images(self._patched)
         guest = Guest(os.path.join(kernel, 'Image'), self._artefacts.initrd(kernel), images,
                       icount=icount, options=options)
         self._guests.append(guest)
@@ -147,8 +149,7 @@ class Session:
         bench = Bench(guest, self._version, self._pages,
                       read_fixtures(self._artefacts.fixtures()), self._rows, boot=self._boot,
                       artefacts=self._artefacts, series=self._series, quick=self._quick)
-        for command in [f'mount_image {name} {name}' for name in images] + [
-                f'mount_overlay overlay {bench.home}']:
+        for command in mounts(images, bench.home):
             status, output = guest.run(command)
             if status:
                 raise GuestError(f'{command} fails', output)
@@ -159,6 +160,22 @@ class Session:
             guest.close()
         self._guests.clear()
         self._bench_made = None
+
+
+def need_patched(chosen):
+    """Whether one of the cases runs something by the patched loaders."""
+    return any(case.patched for case in chosen)
+
+
+def mounts(images, home):
+    """Commands that mount all of the images, each at /mnt/NAME, and overlays of home."""
+    commands = []
+    for name in images:
+        filesystem, *patched = name.split('-')
+        commands.append(f'mount_image {name} {filesystem}')
+        if filesystem == home:
+            commands.append(f"mount_overlay {'-'.join(['overlay', *patched])} {name}")
+    return commands
 
 
 def parse_arguments():
@@ -253,7 +270,7 @@ def main():
         chosen = choose(options)
         if options.quick:
             chosen = [one for one in chosen if not long_build(artefacts, results, *one[:2])]
-        artefacts.images()
+        artefacts.images(any(need_patched(some) for *_, some in chosen))
         for version, pages, _ in chosen:
             artefacts.kernel(version, pages)
         if options.parts_only:

@@ -6,6 +6,9 @@
 # make check-qemu-quick	the part that make check runs
 # make qemu-parts		only fetch and build kernels, userland and images
 #
+# The columns of the patched loaders need glibc and musl for arm64, which are built once; the quick part
+# has none of them.
+#
 # What guests are made of is kept in $(BUILD)/qemu, or in $EXECALIGN_QEMU_CACHE. tests/qemu/README.md
 # tells how it works.
 

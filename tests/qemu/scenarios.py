@@ -8,7 +8,7 @@ import json
 import re
 
 from bench import Failure, Skip
-from witness import MIB
+from witness import MIB, root_of
 
 METHODS = ('plain', 'audit', 'preload')
 PLACING = ('audit', 'preload')
@@ -17,7 +17,8 @@ FIXTURES = '/opt/fixtures/lib'
 
 def in_root(bench, method, command, prefix='', seconds=120, filesystem='ext4'):
     """Output of a command in the chroot; a prefix is for the shell before it."""
-    return bench.run(f'{prefix} in_root {filesystem} {method} {command}', seconds)
+    root = root_of(filesystem, method)
+    return bench.run(f'{prefix} in_root {root} {method} {command}', seconds)
 
 
 def _same(bench, command, prefix='', methods=PLACING):
@@ -182,7 +183,7 @@ def executed_samples(bench):
         bench.run('cold; read_ahead 128')
         output = in_root(bench, 'plain', f'/tools/execalign report --json {option} -- '
                                          '/usr/bin/openssl speed -seconds 1 -bytes 16384 sha256')
-        entries = _samples_by_entry(_last_json(output), 'libcrypto.so.3')
+        entries = _samples_by_entry(last_json(output), 'libcrypto.so.3')
         share = entries.get(2 * MIB, 0) / sum(entries.values())
         bench.figures.append({'figure': 'samples', 'what': 'libcrypto in openssl speed sha256',
                               'method': method, 'at_2m': share, 'entries': entries})
@@ -191,7 +192,7 @@ def executed_samples(bench):
             raise Failure(f'{method}: samples by size of entry: {entries}')
 
 
-def _last_json(output):
+def last_json(output):
     """The report behind what the program itself has printed."""
     return json.loads(output[re.search(r'^\{', output, re.MULTILINE).start():])
 
@@ -214,6 +215,8 @@ PROGRAMS = {'true': '/usr/bin/true', 'six small libraries': '/tools/bin/probe-ne
 # What the shim may add: under the auditor to a large program, preloaded to one with nothing to gain.
 AUDITOR_RATIO_MAX = 1.05
 NOTHING_TO_GAIN_RATIO_MAX = 1.2
+# What the patched loader may add, to any program.
+PATCHED_RATIO_MAX = 1.02
 
 
 def start_instructions(bench):
@@ -221,7 +224,8 @@ def start_instructions(bench):
     with bench.boot(icount=True) as counting:
         counting.run('read_ahead 128')
         for name, command in PROGRAMS.items():
-            counts = {method: _instructions(counting, method, command) for method in METHODS}
+            counts = {method: _instructions(counting, method, command)
+                      for method in (*METHODS, 'patched')}
             for method, count in counts.items():
                 bench.figures.append({'figure': 'start', 'what': name, 'method': method,
                                       'instructions': count,
@@ -240,6 +244,9 @@ def _instructions(bench, method, command):
 
 
 def _check_cost(name, counts):
+    if counts['patched'] > PATCHED_RATIO_MAX * counts['plain']:
+        raise Failure(f"{name}: {counts['patched']} instructions by the patched loader, "
+                      f"{counts['plain']} by Debian's")
     if name == 'true' and counts['preload'] > NOTHING_TO_GAIN_RATIO_MAX * counts['plain']:
         raise Failure(f"true: {counts['preload']} instructions preloaded, {counts['plain']} without")
     if name == 'clang --version' and counts['audit'] > AUDITOR_RATIO_MAX * counts['plain']:

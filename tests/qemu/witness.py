@@ -21,12 +21,17 @@ class Disagreement(Exception):
     """The two witnesses contradict each other, or one of them cannot testify."""
 
 
+def root_of(filesystem, method):
+    """Where in /mnt a method's userland is: that with the patched loaders is another one."""
+    return f'{filesystem}-patched' if method == 'patched' else filesystem
+
+
 @dataclass(frozen=True)
 class Setup:
     """What a probe runs under."""
     filesystem: str = 'ext4'
     libc: str = 'glibc'
-    method: str = 'plain'  # plain, audit, preload, thp
+    method: str = 'plain'  # plain, audit, preload, thp, patched
     cache: str = 'cold'    # cold, small (warm, in the smallest folios)
     read_ahead_kib: int = 128
     touch: str = 'seq'     # seq, random, call
@@ -40,6 +45,11 @@ class Setup:
         if self.advise != 'auto':
             words.append(self.advise)
         return '/'.join(words)
+
+    @property
+    def root(self):
+        """Where in /mnt its userland is."""
+        return root_of(self.filesystem, self.method)
 
 
 @dataclass
@@ -194,7 +204,7 @@ def started_probe(guest, setup, command):
     _, before = guest.run('disk_reads')
     environment = '' if setup.advise == 'auto' else f'EXECALIGN_ADVISE={setup.advise}'
     status, output = guest.run(
-        f'EXTRA_ENVIRONMENT="{environment}" start_probe {setup.filesystem} {setup.method} '
+        f'EXTRA_ENVIRONMENT="{environment}" start_probe {setup.root} {setup.method} '
         + ' '.join(command), PROBE_SECONDS)
     ready = re.search(r'READY pid=(\d+) cookie=0x([0-9a-f]+) value=([0-9a-f]{32})', output)
     if status or not ready:
@@ -211,7 +221,7 @@ def started_probe(guest, setup, command):
 def testify(guest, setup, command):
     """Runs the probe's COMMAND and returns its Testimony."""
     with started_probe(guest, setup, command) as probe:
-        status, output = guest.run(f'look_at_probe {setup.filesystem}', PROBE_SECONDS)
+        status, output = guest.run(f'look_at_probe {setup.root}', PROBE_SECONDS)
         match = re.search(r'@@maps\n(.*)@@report\n(.*)', output, re.DOTALL)
         report = _parse_report(match[2] if match else '', output)
         _check_mappings(match[1], report)

@@ -26,7 +26,10 @@ furnish() {
 # mount_image NAME TYPE - mounts disk NAME, which holds a filesystem of TYPE
 mount_image() {
 	mkdir -p "/mnt/$1"
-	mount -t "$2" -o ro "/dev/$(disk_of "$1")" "/mnt/$1" && furnish "$1"
+	options=ro
+	# Images of the same kind have the same UUID, which xfs mounts only once.
+	[ "$2" != xfs ] || options=ro,nouuid
+	mount -t "$2" -o "$options" "/dev/$(disk_of "$1")" "/mnt/$1" && furnish "$1"
 }
 
 # mount_overlay NAME LOWER - an overlay of a mounted filesystem, as a container has it
@@ -72,7 +75,7 @@ disk_reads() {
 # What a METHOD puts into a program's environment.
 method_environment() {
 	case $1 in
-	plain) ;;
+	plain | patched) ;;
 	audit) echo "LD_AUDIT=/tools/libexecalign.so" ;;
 	preload) echo "LD_PRELOAD=/tools/libexecalign.so" ;;
 	thp) echo "GLIBC_TUNABLES=glibc.elf.thp=1" ;;

@@ -17,38 +17,8 @@ read -r major minor < <(uname -r | sed -nE 's/^([0-9]+)\.([0-9]+).*/\1 \2/p')
 grep -q FilePmdMapped /proc/self/smaps || skip "the kernel has no FilePmdMapped"
 
 cp "$FIXTURES"/libtext{5m,10m}.so "$TMP/on/"
-cat >"$TMP/touch.c" <<'END'
-#include <stdio.h>
-#include <string.h>
-int text5m_last(void), text10m_last(void);
-int main(void)
-{
-	char line[4096];
-	unsigned long start, end, kib, sum = 0;
-	volatile char byte;
-	FILE *file = fopen("/proc/self/maps", "r");
-	int is_text = 0;
-
-	if (text5m_last() != 2 || text10m_last() != 2)
-		return 1;
-	while (fgets(line, sizeof(line), file))
-		if (strstr(line, " r-xp ") && strstr(line, "/libtext") &&
-			sscanf(line, "%lx-%lx", &start, &end) == 2)
-			for (; start < end; start += 4096)
-				byte = *(volatile char *)start;
-	file = fopen("/proc/self/smaps", "r");
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
-			is_text = strstr(line, " r-xp ") && strstr(line, "/libtext");
-		if (is_text && sscanf(line, "FilePmdMapped: %lu", &kib) == 1)
-			sum += kib;
-	}
-	printf("%lu\n", sum);
-	return (void)byte, 0;
-}
-END
-musl-gcc -O1 -o "$TMP/touch" "$TMP/touch.c" -Wl,-dynamic-linker,"$patched" -L"$TMP/on" -ltext5m \
-	-ltext10m -Wl,-rpath,"$TMP/on"
+musl-gcc -O1 -o "$TMP/touch" "$EA_TOP/tests/loader/touch.c" -Wl,-dynamic-linker,"$patched" \
+	-L"$TMP/on" -ltext5m -ltext10m -Wl,-rpath,"$TMP/on"
 sync "$TMP/on"/*
 
 # large - KiB of text in PMD entries, from a cold cache

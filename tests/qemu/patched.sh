@@ -35,13 +35,17 @@ replace() {
 	touch -d @0 "$root/$2"
 }
 
-# What belongs to a C library shows in the newer one: it has to come from one build, all of it.
+# All of a C library has to come from one build. The newer one shows what belongs to it; what is not
+# built (loader-patch/glibc/build.sh), nobody needs here, and Debian's would not fit.
 replace_glibc() {
-	local file name
-	for file in "$root"/opt/glibc-2.44/lib/*.so.*; do
+	local file name lib=usr/lib/aarch64-linux-gnu
+	for file in "$root"/opt/glibc-2.44/lib/*.so*; do
 		name=$(basename "$file")
-		[ -e "$glibc/lib/$name" ] || die "$glibc/lib has no $name"
-		replace "$glibc/lib/$name" "usr/lib/aarch64-linux-gnu/$name"
+		if [ -e "$glibc/lib/$name" ]; then
+			replace "$glibc/lib/$name" "$lib/$name"
+		else
+			rm "$root/$lib/$name"
+		fi
 	done
 }
 

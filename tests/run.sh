@@ -165,7 +165,11 @@ report_failure() {
 		reason="killed by signal $((status - 128))"
 	fi
 	echo "FAIL $name - ${reason:-exit status $status}"
-	tail -n 30 "$log" | sed 's/^/     | /'
+	# A program that runs many cases names each that failed, long before the end of what it prints.
+	{
+		grep -a '^FAIL ' "$log" | head -n 20 || true
+		tail -n 30 "$log"
+	} | sed 's/^/     | /'
 }
 
 # report NAME STATUS - print the outcome and count it

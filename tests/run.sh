@@ -7,13 +7,14 @@
 #
 #	PASS name - note		FAIL name - reason		SKIP name - reason
 #
-# and last "N passed, N failed, N skipped". A program that ends with such a line of its own (", N skipped"
-# may be missing) counts as so many tests. Exit: 0 nothing failed, 1 something did, 2 wrong use.
+# then which took longest, and last "N passed, N failed, N skipped". A program that ends with such a
+# line of its own (", N skipped" may be missing) counts as so many tests. Exit: 0 nothing failed,
+# 1 something did, 2 wrong use.
 #
 # A test passes with exit status 0, fails with any other, and is skipped with 77 after a line
 # "SKIP: reason"; without a reason it fails. "NOTE: text" is shown beside a pass. Output goes to
-# $BUILD/test-logs/NAME.log. A scenario may contain the comments "# timeout: SECONDS" (default 300)
-# and "# serial", for one that must run alone.
+# $BUILD/test-logs/NAME.log. A scenario may contain the comments "# timeout: SECONDS" (default 300: it
+# is for what hangs, and no measure of speed) and "# serial", for one that must run alone.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -131,6 +132,7 @@ passed=0
 failed=0
 skipped=0
 declare -A running=() # pid -> name
+declare -A began=() took=() # by name, in seconds
 
 stop_all() {
 	trap - INT TERM
@@ -149,6 +151,7 @@ start() {
 	timeout --kill-after=10 "${timeouts[$1]}" "${command[@]}" \
 		</dev/null >"$logs/$1.log" 2>&1 &
 	running[$!]=$1
+	began[$1]=$SECONDS
 }
 
 # last_of PATTERN LOG - what follows the pattern in the last line that begins with it
@@ -210,6 +213,7 @@ report() {
 finish_one() {
 	local pid status=0
 	wait -n -p pid "${!running[@]}" 2>/dev/null || status=$?
+	took[${running[$pid]}]=$((SECONDS - began[${running[$pid]}]))
 	report "${running[$pid]}" "$status"
 	unset "running[$pid]"
 }
@@ -231,5 +235,8 @@ mkdir -p "$logs"
 run_all no "$jobs"
 run_all yes 1
 
+for name in "${!took[@]}"; do
+	echo "$name ${took[$name]} s"
+done | sort -k 2 -n -r | head -n 12 | paste -s -d , | sed 's/,/, /g; s/^/longest: /'
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

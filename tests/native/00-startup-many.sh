@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A program with 48 start-up libraries, 12 of them eligible: all 12 become congruent, as auditor and
 # as preload library, and the program says what it says without the shim.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -3,7 +3,6 @@
 # gdb, a real program with about 60 start-up libraries and an embedded Python, starts and answers
 # the same under the shim, and whatever is eligible in it (little or nothing on x86-64) is
 # congruent.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 need gdb
 misaligning_root

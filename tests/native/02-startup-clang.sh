@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # clang, whose libLLVM and libclang-cpp hold about 150 MiB of text, compiles the same object file
 # under the shim, and these libraries are congruent.
-# timeout: 90
 . "$(dirname "$0")/lib.sh"
 need clang
 misaligning_root

@@ -5,7 +5,6 @@
 # two text segments) become congruent, together in one program and each in a program of its own.
 # These take both of ld.so's ways: one mmap, and an anonymous over-allocation when p_align exceeds a
 # page.
-# timeout: 120
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # perl loads extension modules (XS) and large libraries with dlopen; they work and are congruent.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 need perl
 misaligning_root

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # Python imports its C extensions and loads libLLVM and libclang-cpp through ctypes, and they do
 # real work: the same answers, and the large libraries are congruent.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

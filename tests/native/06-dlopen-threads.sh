@@ -3,7 +3,6 @@
 # dlopen from 8 threads at once, of different libraries and of the same, again and again: every
 # library works, and is congruent as long as only the loader maps. Where another thread maps and
 # unmaps all the time, a library may be misplaced but must work.
-# timeout: 120
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

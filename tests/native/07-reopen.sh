@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # dlclose and dlopen 1,000 times: /proc/self/maps does not grow and nothing stays reserved, for the
 # loader's direct way of mapping and for the over-allocating one.
-# timeout: 120
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -4,7 +4,6 @@
 # shim reserved for it is left behind: files that are loaded already under another name,
 # RTLD_NOLOAD, missing files, files that are no libraries, libraries that cannot be bound. The next
 # one is still placed.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

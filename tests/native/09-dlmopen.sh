@@ -3,7 +3,6 @@
 # dlmopen: a library in a new link-map namespace, with a second libc, works. It is congruent when it
 # is asked for by its bare name; glibc does not tell auditors in advance of one asked for by its
 # path.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

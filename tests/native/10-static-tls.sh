@@ -3,7 +3,6 @@
 # A start-up library with 4 KiB of initial-exec TLS. With any auditor, ours or another's, glibc has
 # no room for it and the program dies (glibc bug 31991). Promotion makes the room, so under
 # LD_PRELOAD it must live, with its other libraries congruent.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A program linked with jemalloc, whose initial-exec TLS is larger than what glibc keeps free under
 # an auditor, and the same with jemalloc preloaded: works under LD_PRELOAD, libraries congruent.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

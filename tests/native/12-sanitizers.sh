@@ -3,7 +3,6 @@
 # Programs built with sanitizers (gcc's dynamic ASan, UBSan and TSan, clang's static ASan) start
 # under the shim, say nothing new, find the error that they are there to find, and their libraries
 # are congruent. TSan's static TLS is too large for a bare auditor: only preloaded.
-# timeout: 120
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

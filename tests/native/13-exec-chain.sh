@@ -3,7 +3,6 @@
 # shell -> env -> python -> subprocess -> perl -> a program with eligible libraries: each sees the
 # environment of a plain run plus LD_PRELOAD, in the same order; each decides for itself, and the
 # last one's libraries are congruent.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 need perl
 misaligning_root

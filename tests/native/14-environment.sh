@@ -3,7 +3,6 @@
 # A promoted program sees what it would see plain: its environment in order (odd entries included),
 # the auxiliary vector behind it (Go's runtime walks there), comm, argv, AT_EXECFN, and no trace of
 # the variables that promotion used, also in /proc/PID/environ. Whatever its name and size.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

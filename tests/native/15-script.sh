@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A program started through a #! line, directly and two levels deep: the same arguments, names and
 # output, and its libraries congruent.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 need perl
 misaligning_root

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A set-user-ID program, run by another user, ignores the shim: the same output, and the shim is not
 # mapped in it. A set-user-ID child of a program under the shim likewise.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 [ "${EA_REAL_UID:-$(id -u)}" = 0 ] || skip "needs root to make a set-user-ID program"
 need setpriv

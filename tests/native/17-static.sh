@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A static program has no loader: it runs untouched, also as a child of a program under the shim.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 
 expected_status=3

@@ -3,7 +3,6 @@
 # RLIMIT_AS. Ample (4 GB): everything congruent all the same, so what the shim reserves for an
 # instant fits or is done without. Tight, from what the plain program just needs upwards: the
 # program runs as without the shim, placed or not.
-# timeout: 120
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

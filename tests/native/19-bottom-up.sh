@@ -3,7 +3,6 @@
 # The legacy layout, in which the kernel searches from the bottom up (personality
 # ADDR_COMPAT_LAYOUT), and an unlimited stack, which makes the layout a legacy one on some machines
 # and lowers its top on others. Everything eligible is congruent, start-up and dlopen.
-# timeout: 120
 . "$(dirname "$0")/lib.sh"
 need setarch
 misaligning_root

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # Without address space randomization (setarch -R, as debuggers start programs): everything
 # congruent, and two starts have the same addresses, so the shim does not randomize either.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 need setarch
 misaligning_root

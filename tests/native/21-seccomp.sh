@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # Programs in a sandbox that was set up before they started: filters that kill or refuse what the
 # plain program does not do. The shim must not be what trips them: the same output and exit status.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

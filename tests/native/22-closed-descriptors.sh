@@ -3,7 +3,6 @@
 # Standard input, output and error closed, in every combination: the program finds the same
 # descriptors open and closed, so none of the shim's took their place, also while it logs to a file
 # or to the closed stderr, and while a bad value makes it complain.
-# timeout: 90
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # No /proc, and a chroot with nothing but the program, its libraries and the shim: the same output.
 # The auditor still places; whether promotion works without /proc/self/exe is its own affair.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

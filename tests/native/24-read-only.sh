@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Nothing can be written anywhere, and the user is nobody: the same output, libraries congruent.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 need_root "to make every file system read-only"
 need setpriv

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # 1,000 commands of a shell script under LD_PRELOAD: the same output; how much longer is printed,
 # not judged. Programs with nothing to gain are not re-executed.
-# timeout: 180
 # serial
 . "$(dirname "$0")/lib.sh"
 misaligning_root

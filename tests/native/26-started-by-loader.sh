@@ -3,7 +3,6 @@
 # Started as `ld.so PROGRAM`, and the loader's own options and modes (--preload, --audit, --list,
 # ldd, LD_TRACE_LOADED_OBJECTS, --verify): the same output. As auditor the shim places as usual; as
 # preload library it cannot promote, because /proc/self/exe is the loader, and says so in its log.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A program whose executable file was deleted, or that only ever was a memfd: runs the same,
 # promoted or not, and its libraries are congruent.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -3,7 +3,6 @@
 # Another auditor in LD_AUDIT, before and after the shim, or there already when the shim is
 # preloaded and promotes: it keeps working and sees the same, and the libraries are congruent. A
 # promoted program starts twice, so the other auditor speaks twice.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

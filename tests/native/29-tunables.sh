@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # GLIBC_TUNABLES that were set already stay in force in a promoted program, and the program and its
 # children see the variable as the user wrote it.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -3,7 +3,6 @@
 # LD_PRELOAD together with another preload library that interposes mmap and puts, before and after
 # the shim: it works as without the shim, its constructor speaks once, and the libraries are
 # congruent.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -3,7 +3,6 @@
 # EXECALIGN=off leaves everything where the kernel puts it; EXECALIGN_ALLOW and EXECALIGN_DENY
 # choose libraries by file name, or by path when the pattern has a slash, and deny wins;
 # EXECALIGN_PROMOTE=never leaves start-up libraries alone but not the program's output.
-# timeout: 90
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

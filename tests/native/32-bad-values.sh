@@ -3,7 +3,6 @@
 # A bad value of a variable is reported on stderr in one line, once, also when the program is
 # promoted and dlopens; the default is used: the libraries are congruent and the output is as
 # always.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -3,7 +3,6 @@
 # EXECALIGN_LOG: one line per library with what happened, appended to a file or to stderr; it agrees
 # with the maps; names with quotes, spaces and newlines stay on one line; a log that cannot be
 # written changes nothing. Reasons are there for everything that is not congruent.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

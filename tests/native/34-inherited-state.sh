@@ -3,7 +3,6 @@
 # What a process inherits survives promotion: blocked, pending and ignored signals, open descriptors
 # with positions and without those that were close-on-exec, nice value, parent-death signal,
 # no_new_privs, umask, limits.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # fork without exec, dlopen in the forked child, vfork, posix_spawn, system: the same results.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

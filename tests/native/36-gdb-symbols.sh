@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # gdb debugs a program whose libraries the shim has placed: it stops at a function of each, start-up
 # and dlopened, and names the frames; attached to a running one it finds the symbols as well.
-# timeout: 120
 . "$(dirname "$0")/lib.sh"
 need gdb
 misaligning_root

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # perf names the function of a library that the shim has placed, as it does plain; the library is
 # congruent in that program.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 need perf
 misaligning_root

@@ -4,7 +4,6 @@
 # congruent under LD_PRELOAD; what has an address, MAP_FIXED or MAP_32BIT, what is short, not
 # executable or anonymous is left alone; errors are the same. With glibc and with musl (LD_PRELOAD
 # only).
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

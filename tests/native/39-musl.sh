@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A musl program with the shim preloaded runs the same: the shim has no libc to disagree with.
 # Scripts that start musl and glibc programs in turn likewise.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 need musl-gcc
 misaligning_root

@@ -3,7 +3,6 @@
 # clang started with its libraries evicted from the page cache: under the shim at least 95% of the
 # touched whole 2 MiB blocks of libLLVM and libclang-cpp are mapped by one PMD entry each, as smaps
 # says at exit. Plain on a file system that does not align there are none.
-# timeout: 120
 # serial
 . "$(dirname "$0")/lib.sh"
 need_x86_64 "smaps shows PMD mappings only"

@@ -4,7 +4,6 @@
 # EMFILE, in a program that has start-up libraries, dlopens and starts a child, and in one that maps
 # code by itself; then every call from the N-th on. The program's output and exit status never
 # change.
-# timeout: 240
 . "$(dirname "$0")/lib.sh"
 need_x86_64 "system calls are failed through its registers"
 misaligning_root

@@ -3,7 +3,6 @@
 # The ways in which a preload library is named: by a relative path, through a link, by its bare name
 # found in LD_LIBRARY_PATH, with ld.so's $ORIGIN-like tokens, in /etc/ld.so.preload. In each the same
 # output, and the libraries are congruent.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -3,7 +3,6 @@
 # A set-user-ID program that gets the shim from /etc/ld.so.preload, where its caller has no say, and
 # settings from its caller: they have no effect. ld.so takes dangerous variables out of its
 # environment, which leaves more than one NULL at the end; a log must not be written in root's name.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 need_root "a set-user-ID program and /etc/ld.so.preload in a mount namespace"
 need setpriv

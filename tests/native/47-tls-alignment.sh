@@ -3,7 +3,6 @@
 # A start-up library whose static TLS is aligned to 128 bytes. glibc does not place it once there is
 # an auditor, whatever the tunable says: such a program is not promoted, by the shim or by the
 # command, and runs as without them.
-# timeout: 30
 . "$(dirname "$0")/cli-lib.sh"
 need_x86_64 "where the alignment that is always there is 64"
 misaligning_root

@@ -3,7 +3,6 @@
 # A start-up library with much static TLS that ld.so takes and the shim cannot read: with more
 # program headers than any library has, or with a file that ends a few bytes early. The shim cannot
 # tell how much static TLS to ask for, so it leaves the program alone.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

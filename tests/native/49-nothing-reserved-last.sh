@@ -3,7 +3,6 @@
 # dlopen with RTLD_NOLOAD of a large library that is not loaded, and then nothing more: ld.so does
 # not tell an auditor that it maps nothing. What the shim holds for it until ld.so's next move is no
 # more than a block and a hole, and a limit on the address space set afterwards leaves room.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -3,7 +3,6 @@
 # What the shim says cannot be written: standard error is a pipe that nobody reads (SIGPIPE), or the
 # log file must not grow (SIGXFSZ). The program runs as without it, with the same signals blocked
 # and pending; a signal that was blocked and pending before stays so.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # Another library that interposes mmap, preloaded before or after the shim: it sees every call of
 # the program. ThreadSanitizer's runtime is one, and without that would find races that are none.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

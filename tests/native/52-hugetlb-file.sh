@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A program that maps code from a file in huge pages, whose lengths the kernel rounds up in its own
 # units: nothing is mapped over, nothing left behind.
-# timeout: 30
 # serial
 . "$(dirname "$0")/lib.sh"
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A thread with the smallest stack that glibc allows maps code from a file: the interposed mmap
 # makes do with it.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -3,7 +3,6 @@
 # A single thread puts itself under a seccomp filter that kills on calls that loading and mapping
 # code do not need, and then loads and maps a large library. The main thread has no filter: the shim
 # must look at the thread's own.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A program that would be promoted runs under a tracer that expects no second exec, which would show
 # as a SIGTRAP to be passed on: there is no promotion, and the log says why.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

@@ -3,7 +3,6 @@
 # During the first dlopen another thread gives memory back, at each moment in turn. The shim may
 # take where its probes land then for the kernel's direction of search, and miss with this library;
 # it must not miss with the ones that follow in peace.
-# timeout: 120
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

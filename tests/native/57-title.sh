@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A program overwrites the strings of its environment to show a title in ps. The settings that it
 # was started with hold all the same: switched off, or with a library denied.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

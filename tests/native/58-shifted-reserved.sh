@@ -3,7 +3,6 @@
 # A library whose text has another address than offset (lld's layout), with p_align above a page, on
 # a filesystem that aligns: ld.so reserves anonymous memory for it, so the filesystem is not asked,
 # and any place is possible. The shim took it for the filesystem's decision and gave up.
-# timeout: 60
 . "$(dirname "$0")/lib.sh"
 
 aligns "$FIXTURES/libtext10m.so" ||

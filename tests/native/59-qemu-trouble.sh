@@ -3,7 +3,6 @@
 # What the tests on arm64 kernels do where they cannot run: one line that says what is missing, exit
 # status 2, or 77 for the part that make check runs. A guest that does not boot, and an interruption,
 # leave no QEMU and no file behind.
-# timeout: 120
 . "$(dirname "$0")/lib.sh"
 need qemu-system-aarch64 python3
 

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The command's help, version, and one-line answers to bad input.
-# timeout: 60
 . "$(dirname "$0")/cli-lib.sh"
 
 for arguments in --help -h help 'run --help' 'help run' 'report --help' 'help report' \

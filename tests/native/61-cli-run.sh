@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # execalign run: the program's signals, status and descriptors are its own; what cannot be placed
 # runs unchanged after a note; what cannot run is told apart.
-# timeout: 60
 . "$(dirname "$0")/cli-lib.sh"
 
 plain_environment=$(/usr/bin/env | sort)

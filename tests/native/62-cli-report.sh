@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # execalign report PID: a mapping made on purpose, congruent and misplaced, whole and in parts; names
 # with blanks, newlines and other bytes; deleted files; processes that are not there or not ours.
-# timeout: 120
 . "$(dirname "$0")/cli-lib.sh"
 need_x86_64 "the figures are those of 2 MiB blocks"
 need jq

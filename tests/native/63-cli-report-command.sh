@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # execalign report -- CMD: programs of any length are seen whole, before and after the shim; their
 # output, signals and status stay their own; with and without ptrace.
-# timeout: 180
 . "$(dirname "$0")/cli-lib.sh"
 need_x86_64 "the fixtures' libraries are eligible for 2 MiB blocks"
 need jq python3 strace

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # execalign report on processes in other mount namespaces and roots, and on files of overlays: the
 # file that is mapped is judged, not one that has its name here.
-# timeout: 120
 . "$(dirname "$0")/cli-lib.sh"
 need_x86_64 "the figures are those of 2 MiB blocks"
 need jq unshare

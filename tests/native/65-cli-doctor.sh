@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # execalign doctor says what /proc and /sys say, and what to do about each limit.
-# timeout: 60
 . "$(dirname "$0")/cli-lib.sh"
 need jq
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # make install puts everything in its place and what is installed finds itself; man pages and
 # completion name every option that there is.
-# timeout: 300
 # serial
 . "$(dirname "$0")/cli-lib.sh"
 need make man bash

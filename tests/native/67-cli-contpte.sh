@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Blocks of contiguous PTEs, which this machine may not have, on page tables made up for the purpose.
-# timeout: 60
 . "$(dirname "$0")/cli-lib.sh"
 
 cd "$EA_TOP"

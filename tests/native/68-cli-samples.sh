@@ -3,7 +3,6 @@
 # execalign report -- CMD samples how CMD executes: a busy library goes through 2 MiB entries under the
 # shim and through 4 KiB entries without; threads count, other programs do not; the program notices
 # nothing; where sampling is refused, that is said.
-# timeout: 120
 . "$(dirname "$0")/cli-lib.sh"
 need_x86_64 "the library is full of x86-64 instructions"
 need jq gcc

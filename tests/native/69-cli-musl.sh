@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # execalign report of a musl program: its libraries are where musl's loader put them, which is said.
-# timeout: 60
 . "$(dirname "$0")/cli-lib.sh"
 need_x86_64 "the library is eligible for 2 MiB blocks"
 need jq musl-gcc

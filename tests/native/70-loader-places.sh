@@ -3,7 +3,6 @@
 # With a loader that says that it places text by itself, the shim stands aside: no second start, an
 # auditor that does nothing, and the reason in the log. With glibc.elf.exec_align=0, and with a note
 # that is not right, it works as ever. (This loader only says so: tests/loader/ has real ones.)
-# timeout: 120
 . "$(dirname "$0")/lib.sh"
 need gcc
 misaligning_root

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # execalign doctor tells loaders that place text by themselves from others, with the default and the
 # switch, and then does not recommend the shim; report does not either. What cannot be read gets a line.
-# timeout: 120
 . "$(dirname "$0")/cli-lib.sh"
 need jq gcc
 misaligning_root

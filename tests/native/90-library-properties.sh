@@ -3,7 +3,6 @@
 # What libexecalign.so is: no DT_NEEDED, no TLS, text of at most 36 KiB, read-only relocations, a
 # stack that is not executable, no relocation in the text, just the exported symbols it needs, and
 # the property notes for IBT and shadow stack.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 need readelf
 . "$(dirname "$0")/library_properties.sh"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # Private memory that the shim costs a process: at most 12 KiB, as auditor, preloaded and promoted. The
 # program itself counts the pages in the span of the shim's copies that are not the page cache's.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 misaligning_root
 

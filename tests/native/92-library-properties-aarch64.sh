@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # The same of the library that is cross-compiled for aarch64, with the property note for BTI and
 # PAC.
-# timeout: 30
 . "$(dirname "$0")/lib.sh"
 
 [ "$(uname -m)" != aarch64 ] || skip "this is aarch64: 90-library-properties looks at the library"

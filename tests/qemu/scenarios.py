@@ -174,22 +174,34 @@ def application(name, filesystem):
 # --- The third witness
 
 SAMPLES_MIN = 200
+# How long openssl computes, until there are as many: a guest on a busy machine gets few.
+SAMPLED_SECONDS = (1, 5, 20)
+
 
 def executed_samples(bench):
     """The kernel's word on what openssl's sha256 executes through, in libcrypto."""
     if bench.version == '6.12':
         raise Skip('the shim promises nothing there: what is large depends on the page cache')
     for method, option in (('plain', '--plain'), ('run', '')):
-        bench.run('cold; read_ahead 128')
-        output = in_root(bench, 'plain', f'/tools/execalign report --json {option} -- '
-                                         '/usr/bin/openssl speed -seconds 1 -bytes 16384 sha256')
-        entries = _samples_by_entry(last_json(output), 'libcrypto.so.3')
+        entries = _enough_samples(bench, option)
         share = entries.get(2 * MIB, 0) / sum(entries.values())
         bench.figures.append({'figure': 'samples', 'what': 'libcrypto in openssl speed sha256',
                               'method': method, 'at_2m': share, 'entries': entries})
-        if sum(entries.values()) < SAMPLES_MIN or (share > 0.05 if method == 'plain'
-                                                   else share < 0.95):
+        if share > 0.05 if method == 'plain' else share < 0.95:
             raise Failure(f'{method}: samples by size of entry: {entries}')
+
+
+def _enough_samples(bench, option):
+    """{size of entry: samples} in libcrypto, from a cold start."""
+    for seconds in SAMPLED_SECONDS:
+        bench.run('cold; read_ahead 128')
+        output = in_root(bench, 'plain', f'/tools/execalign report --json {option} -- '
+                                         f'/usr/bin/openssl speed -seconds {seconds} '
+                                         '-bytes 16384 sha256')
+        entries = _samples_by_entry(last_json(output), 'libcrypto.so.3')
+        if sum(entries.values()) >= SAMPLES_MIN:
+            return entries
+    raise Failure(f'{sum(entries.values())} samples in {seconds} s: {entries}')
 
 
 def last_json(output):

@@ -393,9 +393,10 @@ static void report(struct elf_run *run, const struct elf_item *item)
 static char *path_of(const struct elf_item *item)
 {
 	const char *dir = item->dir->path;
+	const char *slash = dir[strlen(dir) - 1] == '/' ? "" : "/";
 	char *path;
 
-	return asprintf(&path, "%s/%s", strcmp(dir, "/") ? dir : "", item->name) < 0 ? NULL : path;
+	return asprintf(&path, "%s%s%s", dir, slash, item->name) < 0 ? NULL : path;
 }
 
 static void collect(void *place, void *context)

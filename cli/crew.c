@@ -20,8 +20,8 @@ struct crew {
 	size_t fed;
 	size_t taken;
 	size_t collected;
-	size_t finished;	 /* fed, and worked upon */
-	bool ended;		 /* no more is fed */
+	size_t finished; /* fed, and worked upon */
+	bool ended;	 /* no more is fed */
 	pthread_mutex_t lock;
 	pthread_cond_t may_feed;
 	pthread_cond_t may_work;

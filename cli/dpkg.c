@@ -24,7 +24,7 @@ struct dpkg_entry {
 
 /* struct dpkg_root - one database */
 struct dpkg_root {
-	char *path;		 /* of the root, without a slash at its end: "" for / */
+	char *path; /* of the root, without a slash at its end: "" for / */
 	char **packages;
 	size_t package_count;
 	struct dpkg_entry *entries; /* sorted */
@@ -54,8 +54,7 @@ static int add_entry(struct dpkg_root *root, const char *path, size_t bytes, con
 {
 	if (root->entry_count == root->entry_room) {
 		size_t room = root->entry_room ? 2 * root->entry_room : 4096;
-		struct dpkg_entry *entries =
-			reallocarray(root->entries, room, sizeof(*entries));
+		struct dpkg_entry *entries = reallocarray(root->entries, room, sizeof(*entries));
 
 		if (!entries)
 			return -ENOMEM;
@@ -86,8 +85,8 @@ static void read_sums(struct dpkg_root *root, FILE *stream, const char *package)
 static void read_package(struct dpkg_root *root, int dir_fd, const char *name)
 {
 	size_t bytes = strlen(name) - strlen(SUMS_SUFFIX);
-	char **packages = reallocarray(
-		root->packages, root->package_count + 1, sizeof(*root->packages));
+	char **packages =
+		reallocarray(root->packages, root->package_count + 1, sizeof(*root->packages));
 	FILE *stream;
 	int fd;
 
@@ -158,8 +157,8 @@ static const char *find_path(const struct dpkg_root *root, const char *path)
 	const struct dpkg_entry *found = NULL;
 
 	if (root->entry_count)
-		found = bsearch(&wanted, root->entries, root->entry_count, sizeof(wanted),
-			compare_entries);
+		found = bsearch(
+			&wanted, root->entries, root->entry_count, sizeof(wanted), compare_entries);
 	return found ? found->package : NULL;
 }
 

@@ -37,19 +37,20 @@ struct elf_run {
 	struct elf_request request;
 	bool json;
 	bool check;
-	char **paths;		 /* NULL-terminated */
+	char **paths; /* NULL-terminated */
 	size_t path_count;
 	struct seen seen;
 	struct dpkg dpkg;
 	struct progress progress;
 	struct elf_sums sums;
-	bool failed;		 /* something was said on stderr */
+	bool failed; /* something was said on stderr */
 };
 
 static const struct argp_option elf_argp_options[] = {
 	ARGS_HELP_OPTION,
 	{"set-align", KEY_SET_ALIGN, "SIZE", 0,
-		"have loaders place the text on multiples of SIZE: auto (what suits each file), 64K, "
+		"have loaders place the text on multiples of SIZE: auto (what suits each file), "
+		"64K, "
 		"2M or another power of two; only where that would make it congruent",
 		0},
 	{"restore", KEY_RESTORE, NULL, 0, "put back the alignment that the linker wrote", 0},
@@ -87,8 +88,9 @@ static error_t check_options(const struct elf_run *run)
 	if (!run->path_count)
 		return args_error("elf", "no file is given; see 'execalign elf --help'");
 	if (request->dry_run && request->request == REQUEST_NONE)
-		return args_error("--dry-run", "nothing would be changed anyhow; add --set-align or "
-					       "--restore");
+		return args_error("--dry-run",
+			"nothing would be changed anyhow; add --set-align or "
+			"--restore");
 	if (run->check && request->request == REQUEST_RESTORE)
 		return args_error(
 			"elf", "--check and --restore exclude each other; check in another call");
@@ -135,11 +137,14 @@ static const struct argp elf_argp = {
 	.parser = parse_elf,
 	.args_doc = "FILE|DIR...",
 	.doc = "Say of each program and shared library, and of those below each DIR, whether its "
-	       "text can be mapped by large TLB entries wherever a loader aligns it, and what stands "
+	       "text can be mapped by large TLB entries wherever a loader aligns it, and what "
+	       "stands "
 	       "in the way; or set the alignment in the file.\v"
-	       "A changed file takes the place of the old one in one step. Programs that run keep the "
+	       "A changed file takes the place of the old one in one step. Programs that run keep "
+	       "the "
 	       "old one.\n\n"
-	       "Exit status: 0 done; 1 with --check, if a file does not carry the alignment; 2 wrong "
+	       "Exit status: 0 done; 1 with --check, if a file does not carry the alignment; 2 "
+	       "wrong "
 	       "usage or failure.",
 };
 
@@ -321,8 +326,9 @@ static void say_error(struct elf_run *run, const struct elf_item *item)
 	else if (item->error == -EACCES || item->error == -EPERM)
 		snprintf(text, sizeof(text), "may not be read by this user; run as root");
 	else if (item->error == -EMFILE)
-		snprintf(text, sizeof(text), "nested too deep; raise the limit of open files "
-					     "(ulimit -n)");
+		snprintf(text, sizeof(text),
+			"nested too deep; raise the limit of open files "
+			"(ulimit -n)");
 	else
 		snprintf(text, sizeof(text), "%s; check the path", strerror(-item->error));
 	say(run, item, text);
@@ -514,8 +520,9 @@ int elf_main(int argc, char **argv)
 	if (!run.paths || args_parse(&elf_argp, "execalign elf", argc, argv, &run))
 		goto out;
 	if (run.request.request == REQUEST_RAISE && is_wsl1()) {
-		message("--set-align", "WSL 1 cannot load files with a large p_align; use WSL 2, or "
-				       "set it where the files will be used");
+		message("--set-align",
+			"WSL 1 cannot load files with a large p_align; use WSL 2, or "
+			"set it where the files will be used");
 		goto out;
 	}
 	if (elf_version(EV_CURRENT) == EV_NONE) {

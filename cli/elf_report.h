@@ -24,7 +24,7 @@ struct elf_item {
 	bool repeated;		 /* judged already by another name; or a copy of realign.h's */
 	struct layout layout;
 	struct change change;
-	const char *package;	 /* the Debian package that has a checksum of a changed file, or NULL */
+	const char *package;	 /* of Debian, that a changed file belongs to; or NULL */
 };
 
 /* struct elf_sums - over all files */

@@ -120,7 +120,8 @@ static void print_package(FILE *stream, const struct style *style, const struct 
 {
 	char text[CHANGE_TEXT_MAX];
 
-	snprintf(text, sizeof(text), "belongs to %s, whose checksum does not fit then", item->package);
+	snprintf(text, sizeof(text), "belongs to %s, whose checksum does not fit then",
+		item->package);
 	print_arrow(stream, style, text);
 }
 
@@ -149,13 +150,15 @@ static void print_judged(FILE *stream, const struct elf_sums *sums)
 {
 	uint64_t judged = sums->kinds[LAYOUT_JUDGED];
 
-	fprintf(stream, "%" PRIu64 " file%s, %" PRIu64 " program%s and librar%s: %" PRIu64
+	fprintf(stream,
+		"%" PRIu64 " file%s, %" PRIu64 " program%s and librar%s: %" PRIu64
 		" hold%s whole blocks",
 		sums->files, plural(sums->files), judged, plural(judged), judged == 1 ? "y" : "ies",
 		sums->eligible, sums->eligible == 1 ? "s" : "");
 	if (sums->eligible)
-		fprintf(stream, " (%" PRIu64 " aligned, %" PRIu64 " fixed, %" PRIu64
-			" raise, %" PRIu64 " mislaid)",
+		fprintf(stream,
+			" (%" PRIu64 " aligned, %" PRIu64 " fixed, %" PRIu64 " raise, %" PRIu64
+			" mislaid)",
 			sums->verdicts[LAYOUT_ALIGNED], sums->verdicts[LAYOUT_FIXED],
 			sums->verdicts[LAYOUT_RAISE], sums->verdicts[LAYOUT_MISLAID]);
 	fputc('\n', stream);

@@ -24,9 +24,9 @@ struct reading {
 	Elf *elf;
 	struct ea_header header;
 	const Elf64_Phdr *phdrs;
-	struct ea_image image;	 /* for the smallest page that can map it */
-	uint64_t page_bytes;	 /* that one */
-	unsigned int text;	 /* index of the text that decides: with the most whole blocks */
+	struct ea_image image; /* for the smallest page that can map it */
+	uint64_t page_bytes;   /* that one */
+	unsigned int text;     /* index of the text that decides: with the most whole blocks */
 };
 
 /* From the first bytes alone, so that the many files of a tree that are no ELF cost one read. */
@@ -52,8 +52,8 @@ static enum layout_kind header_kind(const Elf64_Ehdr *ehdr, uint64_t file_bytes)
 		return LAYOUT_NOT_LOADABLE;
 	if (ea_geometry(ehdr->e_machine, page_sizes[0], &geometry))
 		return LAYOUT_OTHER_MACHINE;
-	if (__builtin_add_overflow(ehdr->e_phoff, (uint64_t)ehdr->e_phnum * EA_PHDR_BYTES,
-		    &phdrs_end) ||
+	if (__builtin_add_overflow(
+		    ehdr->e_phoff, (uint64_t)ehdr->e_phnum * EA_PHDR_BYTES, &phdrs_end) ||
 		phdrs_end > file_bytes)
 		return LAYOUT_TRUNCATED;
 	return LAYOUT_JUDGED;
@@ -89,8 +89,8 @@ static void read_granule(struct reading *reading, struct layout *out, uint64_t p
 		return;
 	out->granule_count++;
 	granule->page_bytes = page_bytes;
-	if (ea_image_parse(&reading->header, reading->phdrs, reading->header.phdrs_bytes, page_bytes,
-		    &image))
+	if (ea_image_parse(&reading->header, reading->phdrs, reading->header.phdrs_bytes,
+		    page_bytes, &image))
 		return;
 	granule->mappable = true;
 	if (!reading->page_bytes) {
@@ -102,8 +102,8 @@ static void read_granule(struct reading *reading, struct layout *out, uint64_t p
 		return;
 	granule->whole_bytes = ea_whole_blocks_bytes(image.loads[text].offset,
 		image.loads[text].file_bytes, page_bytes, granule->block_bytes, NULL);
-	granule->congruent = !ea_align_fault(
-		&image, text, page_bytes, granule->block_bytes, &distance_bytes);
+	granule->congruent =
+		!ea_align_fault(&image, text, page_bytes, granule->block_bytes, &distance_bytes);
 	if (granule->block_bytes > out->block_bytes) {
 		out->block_bytes = granule->block_bytes;
 		reading->text = text;
@@ -115,8 +115,7 @@ static void force_block(struct reading *reading, struct layout *out, uint64_t bl
 {
 	out->block_bytes = 0;
 	if (block_bytes >= reading->page_bytes &&
-		ea_block_fits(
-			&reading->image, reading->page_bytes, block_bytes, &reading->text))
+		ea_block_fits(&reading->image, reading->page_bytes, block_bytes, &reading->text))
 		out->block_bytes = block_bytes;
 }
 
@@ -240,8 +239,7 @@ static unsigned int find_align(const struct reading *reading, struct ea_align *o
 				&reading->header, reading->phdrs, image->loads[i].vaddr, out) &&
 			ea_align_before(out))
 			return i;
-	ea_align_find(
-		&reading->header, reading->phdrs, image->loads[reading->text].vaddr, out);
+	ea_align_find(&reading->header, reading->phdrs, image->loads[reading->text].vaddr, out);
 	return reading->text;
 }
 
@@ -349,8 +347,8 @@ bool layout_eligible(const struct layout *layout)
 
 bool layout_carries(const struct layout *layout)
 {
-	return layout->kind != LAYOUT_JUDGED || (layout->verdict != LAYOUT_RAISE &&
-							layout->verdict != LAYOUT_MISLAID);
+	return layout->kind != LAYOUT_JUDGED ||
+	       (layout->verdict != LAYOUT_RAISE && layout->verdict != LAYOUT_MISLAID);
 }
 
 const char *layout_kind_name(enum layout_kind kind)
@@ -419,30 +417,33 @@ void layout_trouble(const struct layout *layout, char *out, size_t out_bytes)
 		snprintf(out, out_bytes, "not an ELF file; name a program or a shared library");
 		return;
 	case LAYOUT_32BIT:
-		snprintf(out, out_bytes, "a 32-bit ELF file; only 64-bit ones have blocks to align "
-					 "to");
+		snprintf(out, out_bytes,
+			"a 32-bit ELF file; only 64-bit ones have blocks to align "
+			"to");
 		return;
 	case LAYOUT_BIG_ENDIAN:
 		snprintf(out, out_bytes,
 			"a big-endian ELF file; x86-64 and arm64 (little-endian) are supported");
 		return;
 	case LAYOUT_OTHER_MACHINE:
-		snprintf(out, out_bytes,
-			"for another machine (%s); x86-64 and arm64 are supported",
+		snprintf(out, out_bytes, "for another machine (%s); x86-64 and arm64 are supported",
 			machine ? machine : "of a number without a name here");
 		return;
 	case LAYOUT_NOT_LOADABLE:
-		snprintf(out, out_bytes, "an ELF file that no loader maps (an object file, a kernel "
-					 "module, a core dump); name a program or a shared library");
+		snprintf(out, out_bytes,
+			"an ELF file that no loader maps (an object file, a kernel "
+			"module, a core dump); name a program or a shared library");
 		return;
 	case LAYOUT_TRUNCATED:
-		snprintf(out, out_bytes, "truncated: its headers name bytes beyond the end of the "
-					 "file; get the whole file");
+		snprintf(out, out_bytes,
+			"truncated: its headers name bytes beyond the end of the "
+			"file; get the whole file");
 		return;
 	case LAYOUT_BROKEN:
-		snprintf(out, out_bytes, "its program headers are broken or describe segments that "
-					 "cannot be mapped (as in files of debugging symbols); "
-					 "compare with 'readelf -lW'");
+		snprintf(out, out_bytes,
+			"its program headers are broken or describe segments that "
+			"cannot be mapped (as in files of debugging symbols); "
+			"compare with 'readelf -lW'");
 		return;
 	case LAYOUT_UNREADABLE:
 		snprintf(out, out_bytes, "cannot be read: %s; check the file and its rights",

@@ -96,8 +96,8 @@ struct layout {
  * layout_read - read and judge a file
  * @fd: open for reading, a regular file
  * @file_bytes: its size
- * @block_bytes: block to judge by, a power of two; 0: the largest that any machine which can run the
- *	file would choose for it
+ * @block_bytes: block to judge by, a power of two; 0: the largest that any machine that can run
+ *	the file would choose for it
  * @out: kind is always filled, the rest with LAYOUT_JUDGED, or as said there
  *
  * Context: elf_version() was called. Several threads may be at work, on descriptors of their own.

@@ -103,8 +103,8 @@ static int name_copy(const struct target_file *file, struct copy *copy)
 	for (tries = 0; tries < NAME_TRIES; tries++) {
 		/* The second way takes CAP_DAC_READ_SEARCH, the first one /proc. */
 		if (!linkat(AT_FDCWD, path, file->dir_fd, copy->name, AT_SYMLINK_FOLLOW) ||
-			(errno == ENOENT && !linkat(copy->fd, "", file->dir_fd, copy->name,
-						    AT_EMPTY_PATH))) {
+			(errno == ENOENT &&
+				!linkat(copy->fd, "", file->dir_fd, copy->name, AT_EMPTY_PATH))) {
 			copy->named = true;
 			return 0;
 		}
@@ -295,7 +295,8 @@ static bool refuse_attributes(const struct target_file *file, struct change *out
 
 	if (measured) {
 		refuse(out, REFUSAL_MEASURED,
-			"has a signature or checksum (%s) that would not fit any more; sign it after "
+			"has a signature or checksum (%s) that would not fit any more; sign it "
+			"after "
 			"the change, where it is built",
 			measured);
 		return true;
@@ -304,7 +305,8 @@ static bool refuse_attributes(const struct target_file *file, struct change *out
 		return false;
 	if (info.stx_attributes & STATX_ATTR_VERITY) {
 		refuse(out, REFUSAL_VERITY,
-			"is protected by fs-verity, which a changed file is not; change it before it "
+			"is protected by fs-verity, which a changed file is not; change it before "
+			"it "
 			"is enabled");
 		return true;
 	}
@@ -327,7 +329,8 @@ static bool refuse_file(const struct target_file *file, struct change *out)
 	}
 	if (has_appended_signature(file)) {
 		refuse(out, REFUSAL_SIGNED,
-			"ends with a signature that would not fit any more; sign it after the change");
+			"ends with a signature that would not fit any more; sign it after the "
+			"change");
 		return true;
 	}
 	return refuse_attributes(file, out);

@@ -6,8 +6,8 @@
  *		--> .execalign-INODE --> rename over the file --> fsync of the directory
  *
  * At every moment the name leads to the whole old file or to the whole new one. Whoever has the old
- * one open or mapped keeps it. Between the last two arrows the copy has a name, which a process that
- * is killed just there leaves behind: the next change of that file, or of the directory, removes it.
+ * one open or mapped keeps it. Before it is renamed the copy has a name of its own, which a process
+ * that is killed just there leaves behind: the next change of that file or directory removes it.
  */
 #ifndef CLI_REALIGN_H
 #define CLI_REALIGN_H

@@ -65,8 +65,8 @@ static bool is_made_up(int fd)
 {
 	static const uint32_t made_up[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC,
 		TRACEFS_MAGIC, SECURITYFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC, CGROUP_SUPER_MAGIC,
-		CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC, PSTOREFS_MAGIC, EFIVARFS_MAGIC,
-		BINFMTFS_MAGIC, DEVPTS_SUPER_MAGIC, NSFS_MAGIC};
+		CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC, PSTOREFS_MAGIC, EFIVARFS_MAGIC, BINFMTFS_MAGIC,
+		DEVPTS_SUPER_MAGIC, NSFS_MAGIC};
 	struct statfs info;
 	size_t i;
 
@@ -92,8 +92,8 @@ static unsigned char type_of(int dir_fd, const struct dirent *entry)
 
 static void walk(struct tree_dir *dir, dev_t parent_dev, const struct tree_visitor *visitor);
 
-static void enter(struct tree_dir *parent, const char *name, dev_t dev,
-	const struct tree_visitor *visitor)
+static void enter(
+	struct tree_dir *parent, const char *name, dev_t dev, const struct tree_visitor *visitor)
 {
 	struct tree_dir *dir;
 	int err;

@@ -20,8 +20,8 @@ enum ea_fault ea_align_fault(const struct ea_image *image, unsigned int text, ui
 	return *distance_bytes ? EA_FAULT_BASE : EA_FAULT_NONE;
 }
 
-int ea_align_find(const struct ea_header *header, const void *phdrs, uint64_t vaddr,
-	struct ea_align *out)
+int ea_align_find(
+	const struct ea_header *header, const void *phdrs, uint64_t vaddr, struct ea_align *out)
 {
 	const unsigned char *bytes = phdrs;
 	struct ea_align align = {0};

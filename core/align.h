@@ -17,7 +17,7 @@
 /* enum ea_fault - why no p_align can place a text */
 enum ea_fault {
 	EA_FAULT_NONE,
-	EA_FAULT_OFFSET, /* it is further in address than in offset, counted from the first segment */
+	EA_FAULT_OFFSET, /* address and offset differ, counted from the first segment */
 	EA_FAULT_BASE,	 /* the first segment is not linked to a multiple of the block */
 };
 
@@ -28,9 +28,9 @@ enum ea_fault {
  * @block_bytes: a power of two, @page_bytes or more
  * @distance_bytes: receives what is too much, modulo the block; 0 without a fault
  *
- * That takes (vaddr - start of the first segment - offset) mod block == 0, see above. The gABI wants
- * (vaddr - offset) mod p_align == 0 besides, and glibc before 2.35 refuses to load a library where
- * that is not so. For ET_EXEC, which is mapped where it is linked to, only the latter counts.
+ * That takes (vaddr - start of the first segment - offset) mod block == 0, see above. The gABI
+ * wants (vaddr - offset) mod p_align == 0 besides, and glibc before 2.35 refuses to load a library
+ * where that is not so. For ET_EXEC, which is mapped where it is linked to, only the latter counts.
  * Any context.
  */
 enum ea_fault ea_align_fault(const struct ea_image *image, unsigned int text, uint64_t page_bytes,
@@ -58,9 +58,9 @@ int ea_align_find(const struct ea_header *header, const void *phdrs, uint64_t va
 /*
  * ea_align_before - what p_align was before it was raised
  *
- * Linkers give every PT_LOAD the same p_align (max-page-size), except where a section asks for more,
- * so the others still have what the text had. Returns 0 where that does not tell: they differ, or
- * theirs is not the smaller one. Any context.
+ * Linkers give every PT_LOAD the same p_align (max-page-size), except where a section asks for
+ * more, so the others still have what the text had. Returns 0 where that does not tell: they
+ * differ, or theirs is not the smaller one. Any context.
  */
 uint64_t ea_align_before(const struct ea_align *align);
 

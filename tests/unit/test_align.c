@@ -54,8 +54,7 @@ TEST(align, fault)
 		enum ea_fault fault;
 
 		image.loads[0] = (struct ea_segment){.vaddr = row->base, .mem_bytes = 0x100};
-		image.loads[1] =
-			(struct ea_segment){.vaddr = row->vaddr, .offset = row->offset};
+		image.loads[1] = (struct ea_segment){.vaddr = row->vaddr, .offset = row->offset};
 		fault = ea_align_fault(&image, 1, 4 * K, row->block_bytes, &distance_bytes);
 		/* What is fixed has one condition only, whatever it is called. */
 		CHECK_U64(!fault, !row->fault, "row %zu", i);
@@ -122,8 +121,8 @@ TEST(align, before)
 		elf.phdrs[LIBRARY_DATA].p_align = befores[i].data;
 		elf.phdrs[LIBRARY_RODATA].p_align = befores[i].rodata;
 		parse_library(&elf, &header);
-		CHECK_U64(ea_align_find(
-				  &header, elf.phdrs, elf.phdrs[LIBRARY_TEXT].p_vaddr, &align),
+		CHECK_U64(
+			ea_align_find(&header, elf.phdrs, elf.phdrs[LIBRARY_TEXT].p_vaddr, &align),
 			0, "row %zu", i);
 		CHECK_U64(ea_align_before(&align), befores[i].before, "row %zu", i);
 	}

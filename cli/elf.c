@@ -175,20 +175,13 @@ static const char *find_package(struct elf_run *run, const struct elf_item *item
 	return package;
 }
 
-/* A copy that is being made is not shown; one that was left behind is removed. */
-static bool is_own(const struct elf_run *run, const struct elf_item *item)
-{
-	if (item->argument || !realign_is_temporary(item->name))
-		return false;
-	if (run->request.request != REQUEST_NONE && !run->request.dry_run)
-		realign_clean(item->dir->fd, item->name);
-	return true;
-}
-
 static void work_on_file(struct elf_run *run, struct elf_item *item, int fd)
 {
 	struct target_file file = {.dir_fd = item->dir->fd, .name = item->name, .fd = fd};
 
+	/* So that it is not taken for another file when it comes by another argument. */
+	if (run->path_count > 1)
+		file.seen = &run->seen;
 	if (fstat(fd, &file.info)) {
 		item->error = -errno;
 		return;
@@ -211,9 +204,6 @@ static void work_on(void *place, void *context)
 
 	if (!item->dir)
 		return;
-	item->repeated = is_own(run, item);
-	if (item->repeated)
-		return;
 	fd = openat(item->dir->fd, item->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0) {
 		item->error = -errno;
@@ -232,22 +222,37 @@ static struct elf_item *next_item(struct crew *crew)
 	return item;
 }
 
+/* struct feeding - what the walk through directories needs */
+struct feeding {
+	struct crew *crew;
+	const struct elf_request *request;
+};
+
 static void feed_file(void *context, struct tree_dir *dir, const char *name)
 {
-	struct elf_item *item = next_item(context);
+	const struct feeding *feeding = context;
+	struct elf_item *item;
 
+	/* A copy that is being made is no file of the user's; one that was left behind goes. */
+	if (realign_is_temporary(name)) {
+		if (feeding->request->request != REQUEST_NONE && !feeding->request->dry_run)
+			realign_clean(dir->fd, name);
+		return;
+	}
+	item = next_item(feeding->crew);
 	item->dir = tree_dir_get(dir);
 	snprintf(item->name, sizeof(item->name), "%s", name);
-	crew_feed(context);
+	crew_feed(feeding->crew);
 }
 
 static void feed_trouble(void *context, const char *path, int err)
 {
-	struct elf_item *item = next_item(context);
+	const struct feeding *feeding = context;
+	struct elf_item *item = next_item(feeding->crew);
 
 	item->path = strdup(path);
 	item->error = err;
-	crew_feed(context);
+	crew_feed(feeding->crew);
 }
 
 /* By its real name: it is that which is replaced, and not a link to it. */
@@ -274,9 +279,9 @@ static int feed_argument(struct crew *crew, const char *path)
 	return err;
 }
 
-static int feed_path(struct crew *crew, const char *path)
+static int feed_path(struct feeding *feeding, const char *path)
 {
-	const struct tree_visitor visitor = {feed_file, feed_trouble, crew};
+	const struct tree_visitor visitor = {feed_file, feed_trouble, feeding};
 	struct tree_dir *dir;
 	struct stat info;
 	int err;
@@ -284,7 +289,7 @@ static int feed_path(struct crew *crew, const char *path)
 	if (stat(path, &info))
 		return -errno;
 	if (S_ISREG(info.st_mode))
-		return feed_argument(crew, path);
+		return feed_argument(feeding->crew, path);
 	/* As a device or a pipe would be: no ELF file, and not to be waited for. */
 	if (!S_ISDIR(info.st_mode))
 		return -ENODEV;
@@ -299,13 +304,14 @@ static int feed_path(struct crew *crew, const char *path)
 static void feed(struct crew *crew, void *context)
 {
 	struct elf_run *run = context;
+	struct feeding feeding = {crew, &run->request};
 	char **path;
 
 	for (path = run->paths; *path; path++) {
-		int err = feed_path(crew, *path);
+		int err = feed_path(&feeding, *path);
 
 		if (err)
-			feed_trouble(crew, *path, err);
+			feed_trouble(&feeding, *path, err);
 	}
 }
 

@@ -21,7 +21,7 @@ struct elf_item {
 	char *path;		 /* as the user would name it */
 	bool argument;		 /* named on the command line, not found in a directory */
 	int error;		 /* -errno: it could not be opened */
-	bool repeated;		 /* judged already by another name; or a copy of realign.h's */
+	bool repeated;		 /* judged already, by another name */
 	struct layout layout;
 	struct change change;
 	const char *package;	 /* of Debian, that a changed file belongs to; or NULL */

@@ -156,6 +156,9 @@ static void read_dynamic(Elf *elf, Elf_Scn *section, const GElf_Shdr *shdr, stru
 		if (entry.d_tag == DT_FLAGS_1 && entry.d_un.d_val & DF_1_PIE &&
 			out->placer == PLACER_LOADER)
 			out->placer = PLACER_KERNEL_STATIC;
+		/* libc.so.6 has an interpreter, too: it prints its version. */
+		if (entry.d_tag == DT_SONAME && out->placer == PLACER_KERNEL)
+			out->placer = PLACER_LOADER;
 		if (entry.d_tag != DT_NEEDED)
 			continue;
 		name = elf_strptr(elf, shdr->sh_link, entry.d_un.d_val);

@@ -189,11 +189,14 @@ static int fill_copy(const struct target_file *file, uint64_t field_offset, uint
 static int put_in_place(const struct target_file *file, struct copy *copy)
 {
 	int err = copy->named ? 0 : name_copy(file, copy);
+	struct stat info;
 
 	if (err)
 		return err;
 	if (!is_unchanged(file))
 		return -ESTALE;
+	if (file->seen && !fstat(copy->fd, &info))
+		seen_add(file->seen, &info);
 	if (renameat(file->dir_fd, copy->name, file->dir_fd, file->name))
 		return -errno;
 	copy->named = false;

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 
 #include "layout.h"
+#include "seen.h"
 
 /* enum outcome - what became of a file */
 enum outcome {
@@ -60,6 +61,7 @@ struct target_file {
 	const char *name;	 /* in that directory, not a symbolic link */
 	int fd;			 /* the file, open for reading */
 	struct stat info;
+	struct seen *seen;	 /* takes in the new file before it has the name; or NULL */
 };
 
 /* enum request - what to make of p_align */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-/* struct seen - 32 bytes or less per file */
+/* struct seen - 64 bytes or less per file */
 struct seen {
 	pthread_mutex_t lock;
 	struct seen_file *files;

@@ -156,6 +156,12 @@ gcc -fno-pie -no-pie -o fixed main.c
 placer pie kernel
 placer fixed linker
 placer "$library" loader
+# A library that can be executed, as libc.so.6.
+cat >interp.c <<'END'
+const char interp[] __attribute__((section(".interp"))) = "/lib64/ld-linux-x86-64.so.2";
+END
+gcc -shared -fPIC -o libexec.so main.c interp.c -Wl,-soname,libexec.so
+placer libexec.so loader
 if gcc -fPIE -static-pie -o static main.c 2>/dev/null; then placer static kernel-static; fi
 expect 'select(.type == "file") | .block_bytes' $((2 << 20))
 cli 0 elf --check fixed

@@ -198,28 +198,28 @@ if command -v chattr >/dev/null && chattr +i lib.so 2>/dev/null; then
 fi
 
 # As somebody else.
-mkdir -m 777 shared
-cp old shared/lib.so
-chmod 755 . shared
+mkdir -m 777 theirs
+cp old theirs/lib.so
+chmod 755 . theirs
 cli_prefix=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 if "${cli_prefix[@]}" test -x "$CLI"; then
-	refuses 2 shared/lib.so 'run as root' elf --set-align auto shared/lib.so
-	chmod 777 shared
-	refuses 2 shared/lib.so 'run as root' elf --set-align auto shared/lib.so
-	chown 65534:65534 shared/lib.so
-	chmod 444 shared/lib.so
-	refuses 2 shared/lib.so 'run as root' elf --set-align auto shared/lib.so
-	chmod 000 shared/lib.so
-	refuses 2 shared/lib.so 'may not be read' elf --set-align auto shared/lib.so
-	chmod 644 shared/lib.so
-	cmp shared/lib.so old || fail "changed without the right to"
-	cli 0 elf --set-align auto shared/lib.so
-	cmp shared/lib.so new || fail "its owner may not change it"
+	refuses 2 theirs/lib.so 'run as root' elf --set-align auto theirs/lib.so
+	chmod 777 theirs
+	refuses 2 theirs/lib.so 'run as root' elf --set-align auto theirs/lib.so
+	chown 65534:65534 theirs/lib.so
+	chmod 444 theirs/lib.so
+	refuses 2 theirs/lib.so 'run as root' elf --set-align auto theirs/lib.so
+	chmod 000 theirs/lib.so
+	refuses 2 theirs/lib.so 'may not be read' elf --set-align auto theirs/lib.so
+	chmod 644 theirs/lib.so
+	cmp theirs/lib.so old || fail "changed without the right to"
+	cli 0 elf --set-align auto theirs/lib.so
+	cmp theirs/lib.so new || fail "its owner may not change it"
 	# Writable by all, and not the user's own: the copy could not have the owner.
-	chown 1:1 shared/lib.so
-	chmod 666 shared/lib.so
-	refuses 2 shared/lib.so 'run as root' elf --restore shared/lib.so
-	cmp shared/lib.so new || fail "changed without the right to"
+	chown 1:1 theirs/lib.so
+	chmod 666 theirs/lib.so
+	refuses 2 theirs/lib.so 'run as root' elf --restore theirs/lib.so
+	cmp theirs/lib.so new || fail "changed without the right to"
 fi
 cli_prefix=()
 

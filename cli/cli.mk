@@ -5,7 +5,8 @@ CLI := $(BUILD)/execalign
 CLI_SOURCES := $(wildcard cli/*.c) $(CORE_SOURCES)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/cli/%.o)
 CLI_PATHS := $(BUILD)/obj/cli/paths.h
-CLI_CFLAGS = $(COMMON_CFLAGS) -D_GNU_SOURCE -I$(BUILD)/obj/cli
+CLI_CFLAGS = $(COMMON_CFLAGS) -D_GNU_SOURCE -pthread -I$(BUILD)/obj/cli
+CLI_LIBRARIES := -pthread -ljson-c -lelf
 
 all: $(CLI)
 
@@ -25,11 +26,11 @@ $(BUILD)/obj/cli/%.o: %.c | $(BUILD)/deps/cli
 	$(CC) $(CLI_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(CLI): $(CLI_OBJECTS) cli/cli.mk
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -ljson-c
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CLI_LIBRARIES)
 
 $(BUILD)/deps/cli:
 	@mkdir -p $(@D)
-	@mk/deps.sh gcc libc6-dev libjson-c-dev
+	@mk/deps.sh gcc libc6-dev libelf-dev libjson-c-dev
 	@touch $@
 
 # For aarch64, against Debian 12's libraries: the cross compiler prefers libraries of its own and must
@@ -37,7 +38,8 @@ $(BUILD)/deps/cli:
 CLI_AARCH64 := $(BUILD)/aarch64/execalign
 CLI_SYSROOT := $(BUILD)/aarch64/sysroot
 CLI_SYSROOT_SUITE := bookworm
-CLI_SYSROOT_PACKAGES := libc6 libc6-dev libgcc-s1 linux-libc-dev libjson-c5 libjson-c-dev
+CLI_SYSROOT_PACKAGES := libc6 libc6-dev libgcc-s1 linux-libc-dev libjson-c5 libjson-c-dev \
+	libelf1 libelf-dev zlib1g zlib1g-dev
 CLI_SYSROOT_CFLAGS = --sysroot=$(CLI_SYSROOT) -isystem $(CLI_SYSROOT)/usr/include/aarch64-linux-gnu \
 	-isystem $(CLI_SYSROOT)/usr/include
 CLI_SYSROOT_LDFLAGS = --sysroot=$(CLI_SYSROOT) -B$(CLI_SYSROOT)/usr/lib/aarch64-linux-gnu \
@@ -54,7 +56,7 @@ $(BUILD)/obj/cli-aarch64/%.o: %.c | $(BUILD)/deps/cli-aarch64
 
 $(CLI_AARCH64): $(CLI_SOURCES:%.c=$(BUILD)/obj/cli-aarch64/%.o) cli/cli.mk
 	@mkdir -p $(@D)
-	$(CC_AARCH64) $(CLI_SYSROOT_LDFLAGS) -o $@ $(filter %.o,$^) -ljson-c
+	$(CC_AARCH64) $(CLI_SYSROOT_LDFLAGS) -o $@ $(filter %.o,$^) $(CLI_LIBRARIES)
 
 $(BUILD)/deps/cli-aarch64: mk/sysroot.sh cli/cli.mk
 	@mkdir -p $(@D) $(dir $(CLI_SYSROOT))

@@ -31,6 +31,7 @@ _execalign_value() {
 	case $1 in
 	--block) _execalign_words auto 64K 2M 32M ;;
 	--advise) _execalign_words auto hugepage never ;;
+	--set-align) _execalign_words auto 64K 2M 32M ;;
 	--promote) _execalign_words auto always never ;;
 	--log | --output) mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}") ;;
 	--allow | --deny | --after) COMPREPLY=() ;;
@@ -43,11 +44,11 @@ _execalign() {
 	local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} i
 
 	if [ "$COMP_CWORD" = 1 ]; then
-		_execalign_words run report doctor help --help --version
+		_execalign_words run report doctor elf help --help --version
 		return
 	fi
 	if [ "$command" = help ]; then
-		_execalign_words run report doctor
+		_execalign_words run report doctor elf
 		return
 	fi
 	# Behind -- or, with run, behind the options, everything is the program's.
@@ -57,7 +58,7 @@ _execalign() {
 			_execalign_command $((i + 1))
 			return
 			;;
-		--block | --allow | --deny | --log | --advise | --promote | --output | --after)
+		--block | --allow | --deny | --log | --advise | --promote | --output | --after | --set-align)
 			((i++)) || :
 			;;
 		-*) ;;
@@ -77,9 +78,12 @@ _execalign() {
 				"$launch"
 			;;
 		doctor:-*) _execalign_words --help --json ;;
+		elf:-*)
+			_execalign_words --help --set-align --restore --dry-run --check --json --verbose
+			;;
 		run:*) _execalign_command "$COMP_CWORD" ;;
 		report:*) _execalign_pids ;;
-		doctor:*) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+		doctor:* | elf:*) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
 		esac
 		return
 	fi

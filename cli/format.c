@@ -138,14 +138,24 @@ struct json_object *json_bytes(uint64_t bytes)
 	return bytes == UNKNOWN_BYTES ? NULL : json_object_new_int64((int64_t)bytes);
 }
 
-int json_print(FILE *stream, struct json_object *object)
+static int print_as(FILE *stream, struct json_object *object, int flags)
 {
-	const char *text = json_object_to_json_string_ext(
-		object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
+	const char *text =
+		json_object_to_json_string_ext(object, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
 	int failed = !text || fputs(text, stream) == EOF || fputc('\n', stream) == EOF;
 
 	json_object_put(object);
 	return failed ? -EIO : 0;
+}
+
+int json_print(FILE *stream, struct json_object *object)
+{
+	return print_as(stream, object, JSON_C_TO_STRING_PRETTY);
+}
+
+int json_print_line(FILE *stream, struct json_object *object)
+{
+	return print_as(stream, object, JSON_C_TO_STRING_PLAIN);
 }
 
 const struct style *style_for(FILE *stream)

@@ -60,6 +60,9 @@ struct json_object *json_bytes(uint64_t bytes);
  */
 int json_print(FILE *stream, struct json_object *object);
 
+/* json_print_line - the same on one line, as one of many */
+int json_print_line(FILE *stream, struct json_object *object);
+
 /* struct style - escape sequences for a terminal, empty strings elsewhere */
 struct style {
 	const char *good;

@@ -105,3 +105,20 @@ int pread_all(int fd, void *out, size_t bytes, uint64_t offset)
 	}
 	return 0;
 }
+
+int pwrite_all(int fd, const void *data, size_t bytes, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		ssize_t put =
+			pwrite(fd, (const char *)data + done, bytes - done, (off_t)(offset + done));
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -errno;
+		done += (size_t)put;
+	}
+	return 0;
+}

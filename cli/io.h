@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io.h - reading whole files of unknown size, such as those of /proc
+ * io.h - reading whole files of unknown size, such as those of /proc, and exact ranges
  */
 #ifndef CLI_IO_H
 #define CLI_IO_H
@@ -40,5 +40,8 @@ int read_number(const char *path, uint64_t *out);
  * Returns 0, -ENODATA when the file ends before, or -errno. Any context.
  */
 int pread_all(int fd, void *out, size_t bytes, uint64_t offset);
+
+/* pwrite_all - write all of @bytes at @offset; 0 or -errno */
+int pwrite_all(int fd, const void *data, size_t bytes, uint64_t offset);
 
 #endif

@@ -5,9 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/align.h"
 #include "invariants.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What execalign elf writes is one p_align, which has to be where it says. */
+static void find_aligns(const struct ea_header *header, const uint8_t *phdrs,
+	const struct ea_image *image, uint64_t page_bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i < image->load_count; i++) {
+		struct ea_align align;
+		uint64_t distance_bytes, bytes;
+
+		REQUIRE(!ea_align_find(header, phdrs, image->loads[i].vaddr, &align));
+		REQUIRE(align.field_offset >= header->phdrs_offset &&
+			align.field_offset - header->phdrs_offset <=
+				header->phdrs_bytes - sizeof(bytes));
+		memcpy(&bytes, phdrs + (align.field_offset - header->phdrs_offset), sizeof(bytes));
+		REQUIRE(bytes == align.bytes);
+		REQUIRE(ea_align_before(&align) < bytes || !ea_align_before(&align));
+		REQUIRE(!ea_align_fault(image, i, page_bytes, page_bytes, &distance_bytes) ==
+			!distance_bytes);
+		REQUIRE(distance_bytes < page_bytes);
+	}
+}
 
 static void parse(const uint8_t *data, size_t size, uint64_t page_bytes)
 {
@@ -27,8 +51,10 @@ static void parse(const uint8_t *data, size_t size, uint64_t page_bytes)
 	if (!phdrs)
 		return;
 	memcpy(phdrs, data + header.phdrs_offset, header.phdrs_bytes);
-	if (!ea_image_parse(&header, phdrs, header.phdrs_bytes, page_bytes, &image))
+	if (!ea_image_parse(&header, phdrs, header.phdrs_bytes, page_bytes, &image)) {
 		require_sane_image(&header, &image, page_bytes);
+		find_aligns(&header, phdrs, &image, page_bytes);
+	}
 	free(phdrs);
 }
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "progress.h"
+#include "tree.h"
+
+#define BAR_CHARACTERS 30
+#define SHOW_SECONDS 0.1
+
+static void count_file(void *context, struct tree_dir *dir, const char *name)
+{
+	struct progress *progress = context;
+
+	atomic_fetch_add_explicit(&progress->files, 1, memory_order_relaxed);
+}
+
+/* The walk that does the work says it. */
+static void ignore_trouble(void *context, const char *path, int err)
+{
+}
+
+static void *count(void *context)
+{
+	struct progress *progress = context;
+	const struct tree_visitor visitor = {count_file, ignore_trouble, progress};
+	char *const *path;
+
+	for (path = progress->paths; *path; path++) {
+		struct tree_dir *dir;
+
+		if (tree_dir_open(*path, &dir)) {
+			count_file(progress, NULL, NULL);
+			continue;
+		}
+		tree_walk(dir, &visitor);
+		tree_dir_put(dir);
+	}
+	atomic_store(&progress->counted, true);
+	return NULL;
+}
+
+void progress_start(struct progress *progress, char *const *paths)
+{
+	const char *term = getenv("TERM");
+
+	memset(progress, 0, sizeof(*progress));
+	progress->paths = paths;
+	if (!isatty(STDERR_FILENO) || !term || !strcmp(term, "dumb"))
+		return;
+	progress->shown = !pthread_create(&progress->counter, NULL, count, progress);
+}
+
+/* A terminal takes long, and what is over at once needs no bar. */
+static bool is_time(struct progress *progress)
+{
+	struct timespec now;
+	double seconds;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	seconds = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	if (!progress->next_show)
+		progress->next_show = seconds + SHOW_SECONDS;
+	if (seconds < progress->next_show)
+		return false;
+	progress->next_show = seconds + SHOW_SECONDS;
+	return true;
+}
+
+void progress_show(struct progress *progress, uint64_t done)
+{
+	uint64_t files = atomic_load(&progress->files);
+	char bar[BAR_CHARACTERS + 1];
+	size_t filled;
+
+	if (!progress->shown || !is_time(progress))
+		return;
+	progress->on_screen = true;
+	if (!atomic_load(&progress->counted) || !files || done > files) {
+		fprintf(stderr, "\r%" PRIu64 " files\033[K", done);
+		return;
+	}
+	filled = (size_t)(done * BAR_CHARACTERS / files);
+	memset(bar, '.', sizeof(bar) - 1);
+	memset(bar, '#', filled);
+	bar[BAR_CHARACTERS] = '\0';
+	fprintf(stderr, "\r[%s] %3d%% of %" PRIu64 " files\033[K", bar, (int)(done * 100 / files),
+		files);
+}
+
+void progress_hide(struct progress *progress)
+{
+	if (!progress->on_screen)
+		return;
+	progress->on_screen = false;
+	fputs("\r\033[K", stderr);
+}
+
+void progress_end(struct progress *progress)
+{
+	progress_hide(progress);
+	if (progress->shown)
+		pthread_join(progress->counter, NULL);
+	progress->shown = false;
+}

@@ -32,8 +32,9 @@ _execalign_value() {
 	--block) _execalign_words auto 64K 2M 32M ;;
 	--advise) _execalign_words auto hugepage never ;;
 	--promote) _execalign_words auto always never ;;
+	--pid) _execalign_pids ;;
 	--log | --output) mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}") ;;
-	--allow | --deny | --after) COMPREPLY=() ;;
+	--allow | --deny | --after | --max) COMPREPLY=() ;;
 	*) return 1 ;;
 	esac
 }
@@ -43,11 +44,11 @@ _execalign() {
 	local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} i
 
 	if [ "$COMP_CWORD" = 1 ]; then
-		_execalign_words run report doctor help --help --version
+		_execalign_words run report doctor prime help --help --version
 		return
 	fi
 	if [ "$command" = help ]; then
-		_execalign_words run report doctor
+		_execalign_words run report doctor prime
 		return
 	fi
 	# Behind -- or, with run, behind the options, everything is the program's.
@@ -57,7 +58,7 @@ _execalign() {
 			_execalign_command $((i + 1))
 			return
 			;;
-		--block | --allow | --deny | --log | --advise | --promote | --output | --after)
+		--block | --allow | --deny | --log | --advise | --promote | --output | --after | --pid | --max)
 			((i++)) || :
 			;;
 		-*) ;;
@@ -77,9 +78,10 @@ _execalign() {
 				"$launch"
 			;;
 		doctor:-*) _execalign_words --help --json ;;
+		prime:-*) _execalign_words --help --pid --dry-run --json --max ;;
 		run:*) _execalign_command "$COMP_CWORD" ;;
 		report:*) _execalign_pids ;;
-		doctor:*) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+		doctor:* | prime:*) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
 		esac
 		return
 	fi

@@ -21,6 +21,7 @@ static const struct command commands[] = {
 	{"run", run_main, "execute a program with the text of its libraries on block boundaries"},
 	{"report", report_main, "show how the text of running programs is mapped, and why"},
 	{"doctor", doctor_main, "say what this machine, kernel and filesystem can do"},
+	{"prime", prime_main, "have text cached in large folios before a program starts"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

@@ -12,5 +12,6 @@ int run_main(int argc, char **argv);
 int report_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);
 int elf_main(int argc, char **argv);
+int prime_main(int argc, char **argv);
 
 #endif

@@ -33,8 +33,9 @@ _execalign_value() {
 	--advise) _execalign_words auto hugepage never ;;
 	--set-align) _execalign_words auto 64K 2M 32M ;;
 	--promote) _execalign_words auto always never ;;
+	--pid) _execalign_pids ;;
 	--log | --output) mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}") ;;
-	--allow | --deny | --after) COMPREPLY=() ;;
+	--allow | --deny | --after | --max) COMPREPLY=() ;;
 	*) return 1 ;;
 	esac
 }
@@ -44,11 +45,11 @@ _execalign() {
 	local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} i
 
 	if [ "$COMP_CWORD" = 1 ]; then
-		_execalign_words run report doctor elf help --help --version
+		_execalign_words run report doctor elf prime help --help --version
 		return
 	fi
 	if [ "$command" = help ]; then
-		_execalign_words run report doctor elf
+		_execalign_words run report doctor elf prime
 		return
 	fi
 	# Behind -- or, with run, behind the options, everything is the program's.
@@ -58,7 +59,8 @@ _execalign() {
 			_execalign_command $((i + 1))
 			return
 			;;
-		--block | --allow | --deny | --log | --advise | --promote | --output | --after | --set-align)
+		--block | --allow | --deny | --log | --advise | --promote | --output | --after | --set-align | --pid | \
+			--max)
 			((i++)) || :
 			;;
 		-*) ;;
@@ -81,9 +83,10 @@ _execalign() {
 		elf:-*)
 			_execalign_words --help --set-align --restore --dry-run --check --json --verbose
 			;;
+		prime:-*) _execalign_words --help --pid --dry-run --json --max ;;
 		run:*) _execalign_command "$COMP_CWORD" ;;
 		report:*) _execalign_pids ;;
-		doctor:* | elf:*) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+		doctor:* | elf:* | prime:*) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
 		esac
 		return
 	fi

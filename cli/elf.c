@@ -401,23 +401,13 @@ static void report(struct elf_run *run, const struct elf_item *item)
 		elf_text_file(stdout, &run->request, item);
 }
 
-/* In a directory, only now: for most files nothing is said. */
-static char *path_of(const struct elf_item *item)
-{
-	const char *dir = item->dir->path;
-	const char *slash = dir[strlen(dir) - 1] == '/' ? "" : "/";
-	char *path;
-
-	return asprintf(&path, "%s%s%s", dir, slash, item->name) < 0 ? NULL : path;
-}
-
 static void collect(void *place, void *context)
 {
 	struct elf_run *run = context;
 	struct elf_item *item = place;
 
 	if (!item->path && item->dir)
-		item->path = path_of(item);
+		item->path = tree_file_path(item->dir, item->name);
 	run->sums.files += !!item->dir;
 	if (!item->path)
 		item->error = -ENOMEM;

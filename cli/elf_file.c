@@ -148,17 +148,16 @@ static uint16_t machine_of(const unsigned char *header)
 	return (uint16_t)(high << 8 | low);
 }
 
-void elf_file_read(int fd, uint64_t base, uint64_t file_bytes, uint16_t machine,
-	uint64_t page_bytes, struct elf_file *out)
+/* All but the details; @header and @phdrs are filled where the result is of kind ELF_OURS. */
+static void read_image(const struct source *source, uint16_t machine, uint64_t page_bytes,
+	struct ea_header *header, unsigned char *phdrs, struct elf_file *out)
 {
-	struct source source = {.fd = fd, .base = base, .file_bytes = file_bytes};
 	unsigned char start[EA_HEADER_BYTES] = {0};
-	unsigned char phdrs[EA_PHDRS_MAX * EA_PHDR_BYTES];
-	size_t start_bytes = file_bytes < sizeof(start) ? (size_t)file_bytes : sizeof(start);
-	struct ea_header header;
+	size_t start_bytes =
+		source->file_bytes < sizeof(start) ? (size_t)source->file_bytes : sizeof(start);
 
 	memset(out, 0, sizeof(*out));
-	out->error = source_read(&source, start, start_bytes, 0);
+	out->error = source_read(source, start, start_bytes, 0);
 	if (out->error) {
 		out->kind = ELF_UNREADABLE;
 		return;
@@ -169,16 +168,36 @@ void elf_file_read(int fd, uint64_t base, uint64_t file_bytes, uint16_t machine,
 	}
 	out->machine = machine_of(start);
 	out->kind = kind_of(start, out->machine, machine);
-	if (ea_header_parse(start, start_bytes, file_bytes, machine, &header))
+	if (ea_header_parse(start, start_bytes, source->file_bytes, machine, header))
 		return;
 	out->kind = ELF_BROKEN;
-	if (source_read(&source, phdrs, header.phdrs_bytes, header.phdrs_offset) ||
-		ea_image_parse(&header, phdrs, header.phdrs_bytes, page_bytes, &out->image))
+	if (source_read(source, phdrs, header->phdrs_bytes, header->phdrs_offset) ||
+		ea_image_parse(header, phdrs, header->phdrs_bytes, page_bytes, &out->image))
 		return;
 	out->kind = ELF_OURS;
+}
+
+void elf_file_read(int fd, uint64_t base, uint64_t file_bytes, uint16_t machine,
+	uint64_t page_bytes, struct elf_file *out)
+{
+	struct source source = {.fd = fd, .base = base, .file_bytes = file_bytes};
+	unsigned char phdrs[EA_PHDRS_MAX * EA_PHDR_BYTES];
+	struct ea_header header;
+
+	read_image(&source, machine, page_bytes, &header, phdrs, out);
 	/* In memory, what is behind the headers is not where it is in the file. */
-	if (!base)
+	if (out->kind == ELF_OURS && !base)
 		read_details(&source, &header, phdrs, out);
+}
+
+void elf_file_read_image(int fd, uint64_t file_bytes, uint16_t machine, uint64_t page_bytes,
+	struct elf_file *out)
+{
+	struct source source = {.fd = fd, .file_bytes = file_bytes};
+	unsigned char phdrs[EA_PHDRS_MAX * EA_PHDR_BYTES];
+	struct ea_header header;
+
+	read_image(&source, machine, page_bytes, &header, phdrs, out);
 }
 
 const char *elf_machine_name(uint16_t machine)

@@ -46,6 +46,14 @@ struct elf_file {
 void elf_file_read(int fd, uint64_t base, uint64_t file_bytes, uint16_t machine,
 	uint64_t page_bytes, struct elf_file *out);
 
+/*
+ * elf_file_read_image - read no more than the headers, for whoever minds what gets cached
+ *
+ * As elf_file_read() with a @base of 0, but interp, soname and loader stay empty.
+ */
+void elf_file_read_image(int fd, uint64_t file_bytes, uint16_t machine, uint64_t page_bytes,
+	struct elf_file *out);
+
 /* elf_machine_name - "x86-64", "arm64", ..., or NULL for a machine without a name here */
 const char *elf_machine_name(uint16_t machine);
 

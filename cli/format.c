@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,11 +55,25 @@ int parse_size(const char *text, uint64_t *bytes)
 		unit_bytes = EA_KIB;
 	else if (*end == 'M' || *end == 'm')
 		unit_bytes = EA_MIB;
+	else if (*end == 'G' || *end == 'g')
+		unit_bytes = EA_MIB << 10;
 	if (unit_bytes > 1)
 		end += strcmp(end + 1, "iB") ? 1 : 3;
 	if (*end || __builtin_mul_overflow(value, unit_bytes, bytes))
 		return -EINVAL;
 	return 0;
+}
+
+int parse_pid(const char *text)
+{
+	char *end;
+	long pid;
+
+	errno = 0;
+	pid = strtol(text, &end, 10);
+	if (errno || !isdigit((unsigned char)*text) || *end || pid < 1 || pid > INT_MAX)
+		return 0;
+	return (int)pid;
 }
 
 void print_escaped(FILE *stream, const char *text)
@@ -136,6 +151,28 @@ struct json_object *json_name(const char *name)
 struct json_object *json_bytes(uint64_t bytes)
 {
 	return bytes == UNKNOWN_BYTES ? NULL : json_object_new_int64((int64_t)bytes);
+}
+
+struct json_object *json_folios(
+	bool known, const uint64_t *folio_bytes, unsigned int orders, uint64_t page_bytes)
+{
+	struct json_object *array;
+	unsigned int order;
+
+	if (!known)
+		return NULL;
+	array = json_object_new_array();
+	for (order = 0; order < orders; order++) {
+		struct json_object *entry;
+
+		if (!folio_bytes[order])
+			continue;
+		entry = json_object_new_object();
+		json_object_object_add(entry, "folio_bytes", json_bytes(page_bytes << order));
+		json_object_object_add(entry, "text_bytes", json_bytes(folio_bytes[order]));
+		json_object_array_add(array, entry);
+	}
+	return array;
 }
 
 static int print_as(FILE *stream, struct json_object *object, int flags)

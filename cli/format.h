@@ -6,6 +6,7 @@
 #define CLI_FORMAT_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,11 +34,14 @@ const char *format_bytes(uint64_t bytes, char *out);
 const char *format_percent(uint64_t part, uint64_t whole, char *out);
 
 /*
- * parse_size - read "64K", "2M", "2MiB", "65536"
+ * parse_size - read "64K", "2M", "2MiB", "1G", "65536"
  *
  * Returns 0, or -EINVAL for anything else, and for 0. Any context.
  */
 int parse_size(const char *text, uint64_t *bytes);
+
+/* parse_pid - read a process ID; 0 for anything else */
+int parse_pid(const char *text);
 
 /* print_escaped - print @text with control characters as \xNN */
 void print_escaped(FILE *stream, const char *text);
@@ -52,6 +56,16 @@ struct json_object *json_name(const char *name);
 
 /* json_bytes - a JSON number, null for UNKNOWN_BYTES; a new reference */
 struct json_object *json_bytes(uint64_t bytes);
+
+/*
+ * json_folios - how much is in folios of which size
+ * @known: false gives null
+ * @folio_bytes: sums by the order of the folio, for @orders orders
+ *
+ * Returns a new reference to an array of {"folio_bytes", "text_bytes"}, the smallest folio first.
+ */
+struct json_object *json_folios(
+	bool known, const uint64_t *folio_bytes, unsigned int orders, uint64_t page_bytes);
 
 /*
  * json_print - write @object to @stream, indented, with a newline

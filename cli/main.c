@@ -22,6 +22,7 @@ static const struct command commands[] = {
 	{"report", report_main, "show how the text of running programs is mapped, and why"},
 	{"doctor", doctor_main, "say what this machine, kernel and filesystem can do"},
 	{"elf", elf_main, "say how files are laid out for large blocks, and set their alignment"},
+	{"prime", prime_main, "have text cached in large folios before a program starts"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

@@ -391,6 +391,7 @@ static void add_present(struct present *sum, const struct present *present)
 	unsigned int order;
 
 	sum->bytes += present->bytes;
+	sum->shared_bytes += present->shared_bytes;
 	for (order = 0; order < FOLIO_ORDERS; order++)
 		sum->folio_bytes[order] += present->folio_bytes[order];
 }

@@ -10,6 +10,7 @@
 /* Documentation/admin-guide/mm/pagemap.rst */
 #define ENTRY_PRESENT ((uint64_t)1 << 63)
 #define ENTRY_FILE ((uint64_t)1 << 61)
+#define ENTRY_EXCLUSIVE ((uint64_t)1 << 56)
 #define ENTRY_PFN_MASK (((uint64_t)1 << 55) - 1)
 #define FLAG_COMPOUND_HEAD ((uint64_t)1 << 15)
 #define FLAG_COMPOUND_TAIL ((uint64_t)1 << 16)
@@ -44,6 +45,12 @@ void page_flags_close(struct page_flags *flags)
 	if (flags->fd >= 0)
 		close(flags->fd);
 	flags->fd = -1;
+}
+
+void page_flags_forget(struct page_flags *flags)
+{
+	flags->cached_count = 0;
+	flags->last.pages = 0;
 }
 
 static bool flags_of(struct page_flags *flags, uint64_t pfn, uint64_t *out)
@@ -136,6 +143,8 @@ static void present_add(
 	if (!(entry & ENTRY_PRESENT))
 		return;
 	present->bytes += page_bytes;
+	if (!(entry & ENTRY_EXCLUSIVE))
+		present->shared_bytes += page_bytes;
 	if (flags->fd >= 0 && folio_of(flags, entry & ENTRY_PFN_MASK, &folio))
 		present->folio_bytes[folio_order(&folio)] += page_bytes;
 }

@@ -45,9 +45,13 @@ void page_flags_open(struct page_flags *flags);
 
 void page_flags_close(struct page_flags *flags);
 
+/* page_flags_forget - look again: pages may have been freed and used for others since */
+void page_flags_forget(struct page_flags *flags);
+
 /* struct present - what pagemap says of a range of addresses; may be added up over ranges */
 struct present {
 	uint64_t bytes;		 /* of pages that the page tables map */
+	uint64_t shared_bytes;	 /* of these, also mapped elsewhere */
 	uint64_t folio_bytes[FOLIO_ORDERS]; /* of these, by folio order, where folios are known */
 };
 

@@ -186,18 +186,6 @@ static int add_snapshot(struct report *report, const struct snapshot *snapshot)
 	return 0;
 }
 
-static int parse_pid(const char *text)
-{
-	char *end;
-	long pid;
-
-	errno = 0;
-	pid = strtol(text, &end, 10);
-	if (errno || !isdigit((unsigned char)*text) || *end || pid < 1 || pid > INT_MAX)
-		return 0;
-	return (int)pid;
-}
-
 static int collect_pid(struct lens *lens, const char *text, struct report *report)
 {
 	struct snapshot snapshot;

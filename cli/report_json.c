@@ -37,28 +37,6 @@ static void add_bool(struct json_object *to, const char *key, bool value)
 	add(to, key, json_object_new_boolean(value));
 }
 
-static struct json_object *folios_json(
-	bool known, const uint64_t folio_bytes[FOLIO_ORDERS], uint64_t page_bytes)
-{
-	struct json_object *array;
-	unsigned int order;
-
-	if (!known)
-		return NULL;
-	array = json_object_new_array();
-	for (order = 0; order < FOLIO_ORDERS; order++) {
-		struct json_object *entry;
-
-		if (!folio_bytes[order])
-			continue;
-		entry = json_object_new_object();
-		add_bytes(entry, "folio_bytes", page_bytes << order);
-		add_bytes(entry, "text_bytes", folio_bytes[order]);
-		json_object_array_add(array, entry);
-	}
-	return array;
-}
-
 static struct json_object *command_json(const struct report *report)
 {
 	struct json_object *json, *argv;
@@ -208,7 +186,8 @@ static struct json_object *object_json(const struct report *report, const struct
 	add_bytes(json, "block_mapped_bytes", object->block_mapped_bytes);
 	add_bytes(json, "present_bytes", object->present.bytes);
 	add(json, "folios",
-		folios_json(object->folios_known, object->present.folio_bytes, page_bytes));
+		json_folios(object->folios_known, object->present.folio_bytes, FOLIO_ORDERS,
+			page_bytes));
 	add(json, "samples", object_samples_json(report, object));
 	add(json, "reason", reason_json(object));
 	for (i = 0; i < object->text_count; i++)
@@ -230,7 +209,8 @@ static struct json_object *totals_json(const struct totals *totals, uint64_t pag
 	add_bytes(json, "whole_blocks_bytes", totals->whole_bytes);
 	add_bytes(json, "touched_bytes", totals->touched_bytes);
 	add_bytes(json, "block_mapped_bytes", totals->block_mapped_bytes);
-	add(json, "folios", folios_json(totals->folios_known, totals->folio_bytes, page_bytes));
+	add(json, "folios",
+		json_folios(totals->folios_known, totals->folio_bytes, FOLIO_ORDERS, page_bytes));
 	return json;
 }
 

@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -58,6 +59,15 @@ void tree_dir_put(struct tree_dir *dir)
 		return;
 	close(dir->fd);
 	free(dir);
+}
+
+char *tree_file_path(const struct tree_dir *dir, const char *name)
+{
+	size_t bytes = strlen(dir->path);
+	const char *slash = bytes && dir->path[bytes - 1] == '/' ? "" : "/";
+	char *path;
+
+	return asprintf(&path, "%s%s%s", dir->path, slash, name) < 0 ? NULL : path;
 }
 
 /* A filesystem that holds no programs: of those that the kernel makes up as it is asked. */

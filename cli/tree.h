@@ -29,6 +29,13 @@ int tree_dir_open(const char *path, struct tree_dir **out);
 struct tree_dir *tree_dir_get(struct tree_dir *dir);
 void tree_dir_put(struct tree_dir *dir);
 
+/*
+ * tree_file_path - the path of a file in a directory, as seen from the root that was given
+ *
+ * Returns a string to free, or NULL when out of memory. Any thread.
+ */
+char *tree_file_path(const struct tree_dir *dir, const char *name);
+
 /* struct tree_visitor - what is done on the way */
 struct tree_visitor {
 	/* A regular file; @dir is kept beyond the call by tree_dir_get(). */

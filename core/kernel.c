@@ -124,6 +124,19 @@ enum ea_advice ea_advice_for_block(const struct ea_geometry *geometry, uint64_t 
 	return fs_bytes < folio_bytes ? EA_ADVICE_FILESYSTEM : EA_ADVICE_USEFUL;
 }
 
+enum ea_advice ea_exec_reading_for_block(const struct ea_geometry *geometry, uint64_t block_bytes,
+	const struct ea_release *release, uint64_t fs_magic)
+{
+	uint64_t fs_bytes = folio_bytes_to_expect(fs_magic, release);
+
+	/* No other machine than arm64 has contiguous entries here. */
+	if (!geometry->contpte_bytes || block_bytes > since(release, 6, 18, 64 * EA_KIB))
+		return EA_ADVICE_OLD_KERNEL;
+	if (fs_bytes == EA_FS_FOLIO_UNKNOWN)
+		return EA_ADVICE_UNKNOWN_FILESYSTEM;
+	return fs_bytes < block_bytes ? EA_ADVICE_FILESYSTEM : EA_ADVICE_USEFUL;
+}
+
 uint64_t ea_advice_first_block_bytes(
 	const struct ea_geometry *geometry, const struct ea_release *release)
 {

@@ -83,6 +83,17 @@ enum ea_advice ea_advice_for_block(const struct ea_geometry *geometry, uint64_t 
 	const struct ea_release *release, uint64_t fs_magic);
 
 /*
+ * ea_exec_reading_for_block - does the kernel itself read executable mappings in such folios?
+ * @geometry, @block_bytes, @release, @fs_magic: as for ea_advice_for_block()
+ *
+ * What serves the blocks that advice is EA_ADVICE_PLAIN_IS_BETTER for: arm64 reads text in folios of
+ * 64K since 6.18 (arch/arm64/include/asm/pgtable.h, exec_folio_order()). Returns EA_ADVICE_USEFUL if
+ * so, or why not. Any context.
+ */
+enum ea_advice ea_exec_reading_for_block(const struct ea_geometry *geometry, uint64_t block_bytes,
+	const struct ea_release *release, uint64_t fs_magic);
+
+/*
  * ea_advice_first_block_bytes - size of the first block to be read with advice before the header is
  *
  * Text that begins in the file's first block (older and arm64 linker layouts) lies in it whole, and

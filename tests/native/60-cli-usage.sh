@@ -4,7 +4,8 @@
 . "$(dirname "$0")/cli-lib.sh"
 
 for arguments in --help -h help 'run --help' 'help run' 'report --help' 'help report' \
-	'doctor --help' 'help doctor' 'elf --help' 'help elf' 'run -h'; do
+	'doctor --help' 'help doctor' 'elf --help' 'help elf' 'prime --help' 'help prime' \
+	'run -h'; do
 	# shellcheck disable=SC2086 # several words
 	cli 0 $arguments
 	said out 'Usage: execalign'
@@ -12,7 +13,7 @@ for arguments in --help -h help 'run --help' 'help run' 'report --help' 'help re
 done
 cli 0 --version
 grep -Eqx 'execalign [0-9]+\.[0-9]+\.[0-9]+' "$TMP/out" || fail "--version: $(cat "$TMP/out")"
-for command in run report doctor elf; do
+for command in run report doctor elf prime; do
 	cli 0 --help
 	said out "  $command "
 done
@@ -22,7 +23,7 @@ refuses 2 usage                'no command'
 refuses 2 frobnicate           'unknown command'   frobnicate
 refuses 2 --frobnicate         'unknown option'    --frobnicate
 refuses 2 frobnicate           'unknown command'   help frobnicate
-for command in run report doctor elf; do
+for command in run report doctor elf prime; do
 	refuses 2 --frobnicate 'unknown option' $command --frobnicate
 	refuses 2 -Z 'unknown option' $command -Z
 	refuses 2 -Zx 'unknown option' $command -Zx

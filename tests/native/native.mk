@@ -7,7 +7,7 @@
 # gcc with its sanitizers' libraries, clang with its own; programs with many or large libraries;
 # debuggers and tracers; what only some scenarios need is asked for there and skipped otherwise.
 NATIVE_PACKAGES := gcc libc6-dev binutils lld clang libclang-rt-dev gdb strace linux-perf perl \
-	python3 libjemalloc2 musl-tools util-linux mount
+	python3 libjemalloc2 musl-tools util-linux mount squashfs-tools
 
 FIXTURES := $(BUILD)/fixtures
 FIXTURE_CFLAGS := -O1 -g $(WARNINGS) -std=gnu11 -fno-builtin-malloc

@@ -224,6 +224,68 @@ def _is_quick(setup):
                      Setup(start='startup'), Setup(method='preload', start='startup'))
 
 
+# --- execalign prime
+
+PRIMED_SHARE_MIN = 0.95
+# Where prime does not help: headers, and the command itself from a cold cache, with python3 for another
+# user. The text is ten times as much.
+UNPRIMED_READ_BYTES_MAX = 16 * MIB
+
+
+def prime_case(filesystem, cache, user='', quick=False):
+    """A first start after execalign prime, placed but not advised: what is large is prime's doing."""
+    setup = Setup(filesystem, method='audit', cache=cache, advise='never')
+
+    def run(bench):
+        _prepare(bench, setup)
+        useful = (bench.version, bench.pages) != ('6.12', '16k') and \
+            bench.has_large_folios(bench.home if filesystem == 'overlay' else filesystem)
+        # libLLVM needs libz3.
+        primed, read_bytes = scenarios.prime(
+            bench, setup.root, [*_libraries(bench, setup), f'{LIBDIR}/libz3.so.4'], user)
+        if useful:
+            _check_primed(bench, primed, user)
+        else:
+            _check_not_primed(primed, read_bytes)
+        found = testify(bench.guest, setup, _command(bench, setup))
+        _check_congruent(setup, found)
+        if not useful:
+            return f'{read_bytes} bytes read'
+        # Before 6.18 only blocks of 2 MiB can be primed.
+        if bench.version == '7.2' and found.share_of_whole_blocks < PRIMED_SHARE_MIN:
+            raise Failure(f'{found.share_of_whole_blocks:.1%} of the whole blocks are mapped large: '
+                          + _worst(found))
+        if bench.pages == '4k':
+            _check_pmd_entries(found)
+        return (f'{found.share_of_whole_blocks:.1%} of whole blocks, '
+                f'{read_bytes / MIB:.1f} MiB read by prime')
+    name = f'prime/{filesystem}/{cache}' + ('/nobody' if user else '')
+    return Case(name, filesystem, run, quick)
+
+
+def _reason_codes(primed):
+    """Why blocks of 2 MiB are not in one folio each, as prime says; None where they are."""
+    return {thing['reason'] and thing['reason']['code'] for thing in primed['files']
+            if thing['block_bytes'] == 2 * MIB}
+
+
+def _check_primed(bench, primed, user):
+    """What prime says of itself; the page table is asked afterwards."""
+    # In what folios blocks of 64 KiB are, which it primes since 6.18, only root can see.
+    answers = ('yes', 'unknown') if user and bench.pages == '4k' else ('yes',)
+    if _reason_codes(primed) != {None} or \
+            bench.version == '7.2' and primed['primed'] not in answers:
+        raise Failure(f"primed: {primed['primed']}: " + ', '.join(
+            f"{thing['path']}: {thing['reason']}" for thing in primed['files'] if thing['reason']))
+
+
+def _check_not_primed(primed, read_bytes):
+    """Where it does not help, nothing is read."""
+    codes = _reason_codes(primed)
+    if not codes <= {'old-kernel', 'filesystem'} or read_bytes > UNPRIMED_READ_BYTES_MAX:
+        raise Failure(f'reads {read_bytes} bytes where it does not help, reasons: {codes}')
+
+
 # --- The list
 
 SCENARIOS = [
@@ -251,6 +313,9 @@ def _scenario_cases():
     for name, filesystem in product(scenarios.APPLICATIONS, ('ext4', 'overlay')):
         yield Case(f'application/{filesystem}/{name}', filesystem,
                    scenarios.application(name, filesystem))
+    for filesystem, cache in product(('ext4', 'xfs', 'overlay'), ('cold', 'small')):
+        yield prime_case(filesystem, cache, quick=(filesystem, cache) == ('ext4', 'cold'))
+    yield prime_case('ext4', 'small', scenarios.AS_NOBODY)
     for function in PATCHED_SCENARIOS:
         yield Case('patched/' + function.__name__, 'ext4', function, patched=True)
     # Last: it has a guest of its own, and Debian's kernels do not answer for minutes after they have

@@ -171,6 +171,26 @@ def application(name, filesystem):
     return run
 
 
+AS_NOBODY = ('/usr/bin/python3 -c "import os, sys; os.setgroups([]); os.setgid(65534); '
+             'os.setuid(65534); os.execv(sys.argv[1], sys.argv[1:])"')
+
+
+def prime(bench, root, libraries, user=''):
+    """(What execalign prime says about these files of /mnt/ROOT, bytes that it has read from disks).
+
+    user: a command in front of it.
+    """
+    before, _ = bench.run('disk_reads').split()
+    # The console is a terminal: what goes there gets a progress bar.
+    status, output = bench.guest.run(
+        f"chroot /mnt/{root} {user} /tools/execalign prime --json {' '.join(libraries)} "
+        '2>/tmp/prime.err', 240)
+    after, _ = bench.run('disk_reads').split()
+    if status not in (0, 1):
+        raise Failure(f"execalign prime: exit status {status}: {bench.run('cat /tmp/prime.err')[-300:]}")
+    return json.loads(output), int(after) - int(before)
+
+
 # --- The third witness
 
 SAMPLES_MIN = 200

@@ -295,6 +295,40 @@ TEST(kernel, advice_in_every_cell)
 	}
 }
 
+TEST(kernel, exec_reading_serves_64K_on_arm64_since_6_18)
+{
+	static const struct ea_release old = {6, 17}, new = {6, 18};
+	static const struct {
+		uint16_t machine;
+		uint64_t page_bytes, block_bytes, fs_magic;
+		char expected_old, expected_new;
+	} rows[] = {
+		{EM_AARCH64, 4 * K, 64 * K, EA_FS_EXT4, 'o', 'Y'},
+		{EM_AARCH64, 4 * K, 64 * K, EA_FS_XFS, 'o', 'Y'},
+		{EM_AARCH64, 4 * K, 64 * K, EA_FS_BTRFS, 'o', 'Y'},
+		{EM_AARCH64, 4 * K, 64 * K, EA_FS_OVERLAY, 'o', 'Y'},
+		{EM_AARCH64, 4 * K, 64 * K, EA_FS_SQUASHFS, 'o', 'f'},
+		{EM_AARCH64, 4 * K, 64 * K, 0x12345678, 'o', '?'},
+		{EM_AARCH64, 4 * K, 2 * M, EA_FS_EXT4, 'o', 'o'},
+		{EM_AARCH64, 64 * K, 2 * M, EA_FS_EXT4, 'o', 'o'},
+		{EM_X86_64, 4 * K, 2 * M, EA_FS_EXT4, 'o', 'o'},
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(rows); i++) {
+		struct ea_geometry geometry = {0};
+
+		CHECK_U64(ea_geometry(rows[i].machine, rows[i].page_bytes, &geometry), 0, "row %zu",
+			i);
+		CHECK(advice_letter(ea_exec_reading_for_block(&geometry, rows[i].block_bytes, &old,
+			      rows[i].fs_magic)) == rows[i].expected_old,
+			"row %zu on 6.17", i);
+		CHECK(advice_letter(ea_exec_reading_for_block(&geometry, rows[i].block_bytes, &new,
+			      rows[i].fs_magic)) == rows[i].expected_new,
+			"row %zu on 6.18", i);
+	}
+}
+
 TEST(kernel, first_block_is_advised_where_a_folio_of_2M_is_read)
 {
 	static const struct ea_release releases[] = {{5, 17}, {5, 18}, {7, 1}, {7, 2}};

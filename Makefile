@@ -8,6 +8,7 @@
 # make check-kernel   the kernel series on such kernels, before and after; builds twelve, takes hours
 # make fuzz       fuzz every parser of untrusted bytes (FUZZ_SECONDS in all)
 # make bench-startup   what the shim costs at start-up
+# make deb        Debian packages for amd64 and arm64, in build/deb
 # make install    DESTDIR= PREFIX=/usr/local LIBDIR=
 # make help       every target
 #
@@ -33,7 +34,7 @@ all:
 
 # core/ first: its sources are compiled into the others.
 include $(wildcard $(addsuffix .mk,core/core shim/shim cli/cli docs/docs tests/tests bench/bench \
-	examples/examples))
+	examples/examples packaging/packaging))
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile

@@ -121,6 +121,12 @@ the_library_is_loaded() {
 	[ ! -s "$TMP/err" ] || fail "$*: says $(head -n 3 "$TMP/err")"
 }
 
+# the_cache_has_it - that ld.so finds it without looking through directories
+the_cache_has_it() {
+	ok ldconfig -p
+	grep -q "libexecalign\.so .* => .*/lib/$triplet/libexecalign\.so\$" "$TMP/out" || fail "ld.so's cache has it not"
+}
+
 # use - what is installed in $root works
 use() {
 	ok execalign --version
@@ -130,9 +136,6 @@ use() {
 	the_library_is_loaded execalign run -- cat /proc/self/maps
 	# By its name alone, as in the drop-in for systemd. ld.so goes on without what it cannot find, and says so.
 	the_library_is_loaded env LD_PRELOAD=libexecalign.so cat /proc/self/maps
-	ok ldconfig -p
-	grep -q "libexecalign\.so .* => .*/lib/$triplet/libexecalign\.so\$" "$TMP/out" || fail "ld.so's cache has it not"
-
 	ok man -w 1 execalign
 	ok man -w 8 libexecalign.so
 	ok man 1 execalign
@@ -154,13 +157,15 @@ use() {
 report() {
 	ok execalign report --promote always --json --output /packages/report.json -- x265 --version
 	grep -q 'HEVC encoder version' "$TMP/err" || fail "x265 says $(head -n 3 "$TMP/err")"
-	python3 - "$root/packages/report.json" <<-'END' || fail "the report of x265 is wrong"
+	python3 - "$root/packages/report.json" "${EA_FOREIGN:-}" <<-'END' || fail "the report of x265 is wrong"
 		import json, sys
 		report = json.load(open(sys.argv[1]))
 		assert report['schema'] == 'execalign-report-1', 'schema'
 		assert report['command']['argv'] == ['x265', '--version'], 'argv'
 		assert report['command']['exit_status'] == 0, 'exit status'
 		process, = report['processes']
+		if sys.argv[2]:
+		    sys.exit()
 		assert process['shim'] == 'auditing', process['shim']
 		libraries = {o['path'].rsplit('/', 1)[-1].split('.')[0]: o for o in process['objects']}
 		large = libraries['libx265']
@@ -217,8 +222,9 @@ lifecycle() {
 	ok apt-get -qy purge --autoremove execalign libexecalign
 	state >"$TMP/after"
 	diff "$TMP/before" "$TMP/after" >"$TMP/diff" || fail "something is left behind, or changed: $(head -n 20 "$TMP/diff")"
-	# The library alone, which needs nothing.
+	# The library alone, which needs nothing; and no other package has the cache made anew.
 	ok dpkg -i /packages/libexecalign.deb
+	the_cache_has_it
 	the_library_is_loaded env LD_PRELOAD=libexecalign.so cat /proc/self/maps
 	ok dpkg --purge libexecalign
 	state >"$TMP/after"

@@ -6,8 +6,10 @@
 # make check-qemu   the shim on arm64 kernels with pages of 4K, 16K and 64K, in QEMU; some minutes
 # make check-loader   patched dynamic loaders: builds musl and glibc, and runs programs under them
 # make check-kernel   the kernel series on such kernels, before and after; builds twelve, takes hours
+# make check-deb   the Debian packages, in roots of Debian 12 and 13; some minutes
 # make fuzz       fuzz every parser of untrusted bytes (FUZZ_SECONDS in all)
 # make bench-startup   what the shim costs at start-up
+# make deb        Debian packages for amd64 and arm64, in build/deb
 # make install    DESTDIR= PREFIX=/usr/local LIBDIR=
 # make help       every target
 #
@@ -33,7 +35,7 @@ all:
 
 # core/ first: its sources are compiled into the others.
 include $(wildcard $(addsuffix .mk,core/core shim/shim cli/cli docs/docs tests/tests bench/bench \
-	examples/examples))
+	examples/examples packaging/packaging))
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile

@@ -8,6 +8,7 @@
 #   mk/suite.sh source DIR SUITE PACKAGE           download what a source package is made from, an archive
 #   mk/suite.sh dsc    DIR SUITE PACKAGE           download a source package with Debian's changes
 #   mk/suite.sh unpack ROOT DEB...                 unpack packages into a directory
+#   mk/suite.sh mirror                             print the mirror
 #
 # DIR holds apt's own lists and cache: an apt that has nothing in common with the machine's, except
 # the mirror and the keys that the machine's sources name. Packages come into DIR/SUITE-ARCH/, sources
@@ -174,7 +175,8 @@ source)
 	command=source_archive
 	;;
 dsc) [ $# -eq 3 ] || die "usage: suite.sh dsc DIR SUITE PACKAGE" ;;
+mirror) [ $# -eq 0 ] || die "usage: suite.sh mirror" ;;
 unpack) [ $# -ge 2 ] || die "usage: suite.sh unpack ROOT DEB..." ;;
-*) die "no command '$command'; there are fetch, only, versions, source, dsc, unpack" ;;
+*) die "no command '$command'; there are fetch, only, versions, source, dsc, unpack, mirror" ;;
 esac
 "$command" "$@"

@@ -24,8 +24,11 @@ all: $(SHIM)
 $(SHIM) $(SHIM_AARCH64): shim/libexecalign.map shim/shim.mk
 
 # Control-flow protection: indirect branch tracking and shadow stack, BTI and pointer signing.
-SHIM_NATIVE_CFLAGS = $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),-fcf-protection=full,\
-	-mbranch-protection=standard)
+SHIM_AARCH64_CFLAGS := -mbranch-protection=standard -mno-outline-atomics
+SHIM_AARCH64_LDFLAGS := -Wl,-z,force-bti
+SHIM_CC_IS_X86_64 = $(filter x86_64-%,$(shell $(CC) -dumpmachine))
+SHIM_NATIVE_CFLAGS = $(if $(SHIM_CC_IS_X86_64),-fcf-protection=full,$(SHIM_AARCH64_CFLAGS))
+SHIM_NATIVE_LDFLAGS = $(if $(SHIM_CC_IS_X86_64),,$(SHIM_AARCH64_LDFLAGS))
 
 $(BUILD)/obj/shim/%.o: %.c shim/shim.mk | $(BUILD)/deps/shim
 	@mkdir -p $(@D)
@@ -36,18 +39,18 @@ $(BUILD)/obj/shim/shim/mapping.o $(BUILD)/obj/shim-aarch64/shim/mapping.o: \
 	SHIM_CFLAGS += -fasynchronous-unwind-tables -fno-omit-frame-pointer
 
 $(SHIM): $(SHIM_SOURCES:%.c=$(BUILD)/obj/shim/%.o)
-	$(CC) $(SHIM_LDFLAGS) -o $@ $(filter %.o,$^)
+	$(CC) $(SHIM_LDFLAGS) $(SHIM_NATIVE_LDFLAGS) -o $@ $(filter %.o,$^)
 
 .PHONY: shim-aarch64
 shim-aarch64: $(SHIM_AARCH64)
 
 $(BUILD)/obj/shim-aarch64/%.o: %.c shim/shim.mk | $(BUILD)/deps/shim-aarch64
 	@mkdir -p $(@D)
-	$(CC_AARCH64) $(SHIM_CFLAGS) $(SHIM_GCC_CFLAGS) -mbranch-protection=standard -mno-outline-atomics -c -o $@ $<
+	$(CC_AARCH64) $(SHIM_CFLAGS) $(SHIM_GCC_CFLAGS) $(SHIM_AARCH64_CFLAGS) -c -o $@ $<
 
 $(SHIM_AARCH64): $(SHIM_SOURCES:%.c=$(BUILD)/obj/shim-aarch64/%.o)
 	@mkdir -p $(@D)
-	$(CC_AARCH64) $(SHIM_LDFLAGS) -Wl,-z,force-bti -o $@ $(filter %.o,$^)
+	$(CC_AARCH64) $(SHIM_LDFLAGS) $(SHIM_AARCH64_LDFLAGS) -o $@ $(filter %.o,$^)
 
 $(BUILD)/deps/shim:
 	@mk/deps.sh gcc libc6-dev linux-libc-dev

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # run.sh [-j JOBS] GROUP... - run the tests of these groups: unit, fuzz, native, qemu, kernel,
-# musl, glibc, package: the last three are of patched loaders
+# musl, glibc, package (these three are of patched loaders), deb
 #
 # Prints one line per test program or scenario,
 #
@@ -30,7 +30,7 @@ kernel_seconds=2400
 fuzz_seconds=${FUZZ_SECONDS:-60}
 
 usage() {
-	echo "usage: tests/run.sh [-j JOBS] unit|fuzz|native|qemu|kernel|musl|glibc|package..." >&2
+	echo "usage: tests/run.sh [-j JOBS] unit|fuzz|native|qemu|kernel|musl|glibc|package|deb..." >&2
 	exit 2
 }
 
@@ -111,6 +111,10 @@ add_package() {
 	add_scenarios tests/loader/package-[0-9][0-9]-*.sh
 }
 
+add_deb() {
+	add_scenarios tests/deb/deb-[0-9][0-9]-*.sh
+}
+
 # One program that runs many cases, and prints what it counted.
 add_qemu() {
 	add qemu-quick "$qemu_seconds" no "tests/qemu/check.py --quick --build $BUILD"
@@ -123,7 +127,7 @@ add_kernel() {
 
 for group; do
 	case $group in
-	unit | fuzz | native | qemu | kernel | musl | glibc | package) "add_$group" ;;
+	unit | fuzz | native | qemu | kernel | musl | glibc | package | deb) "add_$group" ;;
 	*) usage ;;
 	esac
 done

@@ -118,6 +118,10 @@ include tests/qemu/qemu.mk
 
 include tests/loader/loader.mk
 
+# --- Debian packages: see deb.mk
+
+include tests/deb/deb.mk
+
 # --- Running them
 
 .PHONY: check-unit check-fuzz check-native

@@ -79,6 +79,8 @@ documentation() {
 	for example in examples/systemd/*.{service,conf,md}; do
 		[ ! -e "$example" ] || put "$example" "$doc/examples"
 	done
+	# As they are in the source, they name what make install installs.
+	sed -i s,/usr/local/,/usr/, "$doc"/examples/*.service
 	find "$work"/*execalign/usr/share/man -type f -exec gzip -9n {} +
 }
 

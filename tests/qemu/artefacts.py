@@ -15,8 +15,9 @@ import threading
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROJECT = os.path.dirname(os.path.dirname(HERE))
 FILESYSTEMS = ('ext4', 'xfs', 'erofs')
-# Also with the patched loaders; an overlay is of the first.
-PATCHED_FILESYSTEMS = ('ext4', 'xfs')
+# Userlands beside the usual one: what makes each of it. An overlay is of the first filesystem.
+USERLANDS = {'patched': 'patched.sh', 'aligned': 'aligned.sh'}
+MORE_FILESYSTEMS = ('ext4', 'xfs')
 
 
 class ArtefactError(Exception):
@@ -73,15 +74,15 @@ class Artefacts:
         """Directory with list, lib and bin: synthetic libraries and the programs of the guests."""
         return self._make('fixtures/make.sh')
 
-    def images(self, patched=False):
-        """{filesystem: image file}; patched: also FILESYSTEM-patched, with the patched loaders."""
+    def images(self, userlands=()):
+        """{filesystem: image file}; for each of the userlands, also {FILESYSTEM-USERLAND: ...}."""
         userland = self._make('userland.sh', self.fixtures())
         images = {filesystem: self._make('image.sh', userland, filesystem)
                   for filesystem in FILESYSTEMS}
-        if patched:
-            userland = self._make('patched.sh', userland)
-            images.update((f'{filesystem}-patched', self._make('image.sh', userland, filesystem))
-                          for filesystem in PATCHED_FILESYSTEMS)
+        for name in userlands:
+            other = self._make(USERLANDS[name], userland)
+            images.update((f'{filesystem}-{name}', self._make('image.sh', other, filesystem))
+                          for filesystem in MORE_FILESYSTEMS)
         return images
 
     def initrd(self, kernel):

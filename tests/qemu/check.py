@@ -78,11 +78,11 @@ class Session:
         self._bench_made = None
         self._rows = {} if rows is None else rows
         self._aborted = False
-        self._patched = False
+        self._userlands = ()
 
     def run(self, chosen):
         """Runs the cases; a guest that failed is replaced by a new one for the next."""
-        self._patched = need_patched(chosen)
+        self._userlands = userlands_of(chosen)
         try:
             for case in chosen:
                 if not self._aborted:
@@ -138,7 +138,7 @@ class Session:
 
     def _boot(self, icount=False, options=()):
         kernel = self._artefacts.kernel(self._version, self._pages, self._series)
-        images = self._artefacts.images(self._patched)
+        images = self._artefacts.images(self._userlands)
         guest = Guest(os.path.join(kernel, 'Image'), self._artefacts.initrd(kernel), images,
                       icount=icount, options=options)
         self._guests.append(guest)
@@ -162,19 +162,19 @@ class Session:
         self._bench_made = None
 
 
-def need_patched(chosen):
-    """Whether one of the cases runs something by the patched loaders."""
-    return any(case.patched for case in chosen)
+def userlands_of(chosen):
+    """The userlands beside the usual one that the cases need."""
+    return tuple(sorted({case.userland for case in chosen if case.userland}))
 
 
 def mounts(images, home):
     """Commands that mount all of the images, each at /mnt/NAME, and overlays of home."""
     commands = []
     for name in images:
-        filesystem, *patched = name.split('-')
+        filesystem, *userland = name.split('-')
         commands.append(f'mount_image {name} {filesystem}')
         if filesystem == home:
-            commands.append(f"mount_overlay {'-'.join(['overlay', *patched])} {name}")
+            commands.append(f"mount_overlay {'-'.join(['overlay', *userland])} {name}")
     return commands
 
 
@@ -270,7 +270,7 @@ def main():
         chosen = choose(options)
         if options.quick:
             chosen = [one for one in chosen if not long_build(artefacts, results, *one[:2])]
-        artefacts.images(any(need_patched(some) for *_, some in chosen))
+        artefacts.images(userlands_of([case for *_, some in chosen for case in some]))
         for version, pages, _ in chosen:
             artefacts.kernel(version, pages)
         if options.parts_only:

@@ -17,14 +17,14 @@ QEMU_OPTIONS = $(if $(PAGES),--pages '$(PAGES)') $(if $(KERNEL),--kernel '$(KERN
 	$(if $(FS),--fs '$(FS)') $(if $(CASE),--case '$(CASE)')
 
 .PHONY: check-qemu check-qemu-quick qemu-parts
-check-qemu: shim-aarch64 cli-aarch64 | $(BUILD)/deps/qemu
+check-qemu: $(CLI) shim-aarch64 cli-aarch64 | $(BUILD)/deps/qemu
 	@tests/qemu/check.py --build $(BUILD) $(QEMU_OPTIONS) --json $(BUILD)/qemu-matrix.json \
 		--markdown $(BUILD)/qemu-matrix.md
 
 check-qemu-quick: shim-aarch64 cli-aarch64 | $(BUILD)/deps/qemu
 	@$(TEST_ENV) tests/run.sh qemu
 
-qemu-parts: shim-aarch64 cli-aarch64 | $(BUILD)/deps/qemu
+qemu-parts: $(CLI) shim-aarch64 cli-aarch64 | $(BUILD)/deps/qemu
 	@tests/qemu/check.py --build $(BUILD) $(QEMU_OPTIONS) --parts-only
 
 include tests/qemu/kernel.mk

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 import pagetable
+from artefacts import USERLANDS
 
 KIB, MIB = 1 << 10, 1 << 20
 PROBE_SECONDS = 120
@@ -22,8 +23,8 @@ class Disagreement(Exception):
 
 
 def root_of(filesystem, method):
-    """Where in /mnt a method's userland is: that with the patched loaders is another one."""
-    return f'{filesystem}-patched' if method == 'patched' else filesystem
+    """Where in /mnt a method's userland is: some have one of their own."""
+    return f'{filesystem}-{method}' if method in USERLANDS else filesystem
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Setup:
     """What a probe runs under."""
     filesystem: str = 'ext4'
     libc: str = 'glibc'
-    method: str = 'plain'  # plain, audit, preload, thp, patched
+    method: str = 'plain'  # plain, audit, preload, thp, patched, aligned
     cache: str = 'cold'    # cold, small (warm, in the smallest folios)
     read_ahead_kib: int = 128
     touch: str = 'seq'     # seq, random, call

@@ -75,7 +75,7 @@ disk_reads() {
 # What a METHOD puts into a program's environment.
 method_environment() {
 	case $1 in
-	plain | patched) ;;
+	plain | patched | aligned) ;;
 	audit) echo "LD_AUDIT=/tools/libexecalign.so" ;;
 	preload) echo "LD_PRELOAD=/tools/libexecalign.so" ;;
 	thp) echo "GLIBC_TUNABLES=glibc.elf.thp=1" ;;

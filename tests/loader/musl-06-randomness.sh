@@ -24,7 +24,7 @@ starts() {
 starts 400 >"$TMP/random"
 [ "$(wc -l <"$TMP/random")" = 400 ] || fail "not all programs started: $(head -n 2 "$TMP/random")"
 python3 - "$TMP/random" <<'END' || fail "addresses are not as random as they should be"
-import math, sys
+import collections, math, sys
 rows = [[int(word, 16) for word in line.split()] for line in open(sys.argv[1])]
 high, small, low = zip(*rows)
 block = 2 << 20
@@ -37,8 +37,12 @@ assert len(set(places)) > 390
 distances = {(s - h) // block for s, h in zip(small, high)}
 print("different distances from the small library: %d" % len(distances))
 assert len(distances) > 230
-# The two stay together.
-assert len({h - l for h, l in zip(high, low)}) <= 2
+# The two stay together, but where the kernel's place for the first was congruent by itself: once in 512
+# starts, and then that one has not moved away from the small library, which nobody moves.
+distance = collections.Counter(h - l for h, l in zip(high, low)).most_common(1)[0][0]
+apart = [(s, l) for h, s, l in rows if h - l != distance]
+print("not together: %d" % len(apart))
+assert len(apart) < 10 and all(abs(s - l) < 64 << 20 for s, l in apart)
 spread = (max(high) - min(high)) >> 30
 print("spread: %d GiB, at least %.1f bits" % (spread, math.log2(len(set(places)))))
 assert spread > 256

@@ -52,23 +52,46 @@ int realign_clean(int dir_fd, const char *name)
 }
 
 /*
+ * Lock what was just created. Returns 0; -EAGAIN if another process took it for left behind and
+ * removed it before it was locked; or another -errno. It is gone unless it is ours.
+ */
+static int lock_named(int dir_fd, struct copy *copy)
+{
+	struct stat info;
+	int err = 0;
+
+	if (flock(copy->fd, LOCK_EX) || fstat(copy->fd, &info))
+		err = -errno;
+	else if (!info.st_nlink)
+		err = -EAGAIN;
+	if (!err) {
+		copy->named = true;
+		return 0;
+	}
+	/* Without locks nobody else can have removed it: the name is that of this copy. */
+	if (err != -EAGAIN)
+		unlinkat(dir_fd, copy->name, 0);
+	close(copy->fd);
+	/* The worker next to this one may be given the same number. */
+	copy->fd = -1;
+	return err;
+}
+
+/*
  * A copy without a name vanishes with the process. Some filesystems have no such files: there it is
  * named from the beginning, and locked before it is ours.
  */
 static int create_named(int dir_fd, struct copy *copy)
 {
 	unsigned int tries;
-	struct stat info;
 	int err;
 
 	for (tries = 0; tries < NAME_TRIES; tries++) {
 		copy->fd = openat(dir_fd, copy->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (copy->fd >= 0) {
-			if (!flock(copy->fd, LOCK_EX) && !fstat(copy->fd, &info) && info.st_nlink) {
-				copy->named = true;
-				return 0;
-			}
-			close(copy->fd);
+			err = lock_named(dir_fd, copy);
+			if (err != -EAGAIN)
+				return err;
 			continue;
 		}
 		if (errno != EEXIST)
@@ -260,6 +283,10 @@ static void fail(struct change *out, int err)
 	case EBUSY:
 		what = "another execalign is changing it";
 		remedy = "wait for that one";
+		break;
+	case ENOLCK:
+		what = "its filesystem has no locks";
+		remedy = "start its lock daemon, or change it where the image is built";
 		break;
 	case ESTALE:
 		what = "it was changed meanwhile";

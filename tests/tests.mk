@@ -40,7 +40,7 @@ endef
 
 # --- Unit tests: the same sources in four programs
 
-UNIT_SOURCES := $(wildcard tests/unit/*.c) $(CORE_SOURCES) $(SHIM_TESTED)
+UNIT_SOURCES := $(wildcard tests/unit/*.c) $(CORE_SOURCES) $(SHIM_TESTED) cli/statistics.c
 UNIT_PROGRAMS := $(addprefix $(TEST_BUILD)/unit-,native clang musl aarch64)
 SANITIZE_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all
 

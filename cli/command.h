@@ -13,5 +13,6 @@ int report_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);
 int elf_main(int argc, char **argv);
 int prime_main(int argc, char **argv);
+int bench_main(int argc, char **argv);
 
 #endif

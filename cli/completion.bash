@@ -34,8 +34,9 @@ _execalign_value() {
 	--set-align) _execalign_words auto 64K 2M 32M ;;
 	--promote) _execalign_words auto always never ;;
 	--pid) _execalign_pids ;;
+	--dir) mapfile -t COMPREPLY < <(compgen -d -- "${COMP_WORDS[COMP_CWORD]}") ;;
 	--log | --output) mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}") ;;
-	--allow | --deny | --after | --max) COMPREPLY=() ;;
+	--allow | --deny | --after | --max | --size | --rounds | --calls) COMPREPLY=() ;;
 	*) return 1 ;;
 	esac
 }
@@ -45,11 +46,15 @@ _execalign() {
 	local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} i
 
 	if [ "$COMP_CWORD" = 1 ]; then
-		_execalign_words run report doctor elf prime help --help --version
+		_execalign_words run report doctor elf prime bench help --help --version
 		return
 	fi
 	if [ "$command" = help ]; then
-		_execalign_words run report doctor elf prime
+		_execalign_words run report doctor elf prime bench
+		return
+	fi
+	if [ "$command:$COMP_CWORD" = bench:2 ]; then
+		_execalign_words exec --help
 		return
 	fi
 	# Behind -- or, with run, behind the options, everything is the program's.
@@ -60,7 +65,7 @@ _execalign() {
 			return
 			;;
 		--block | --allow | --deny | --log | --advise | --promote | --output | --after | --set-align | --pid | \
-			--max)
+			--max | --size | --dir | --rounds | --calls)
 			((i++)) || :
 			;;
 		-*) ;;
@@ -83,6 +88,7 @@ _execalign() {
 		elf:-*)
 			_execalign_words --help --set-align --restore --dry-run --check --json --verbose
 			;;
+		bench:-*) _execalign_words --help --size --dir --rounds --calls --json ;;
 		prime:-*) _execalign_words --help --pid --dry-run --json --max ;;
 		run:*) _execalign_command "$COMP_CWORD" ;;
 		report:*) _execalign_pids ;;

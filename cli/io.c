@@ -88,6 +88,21 @@ int read_number(const char *path, uint64_t *out)
 	return errno || end == line || *end ? -EINVAL : 0;
 }
 
+int read_value(const char *path, const char *key, uint64_t *out)
+{
+	struct buffer text;
+	const char *line;
+	int err = read_file_at(AT_FDCWD, path, &text);
+
+	if (err)
+		return err;
+	line = strstr(text.data, key);
+	if (line)
+		*out = strtoull(line + strlen(key), NULL, 10);
+	free(text.data);
+	return line ? 0 : -ENODATA;
+}
+
 int pread_all(int fd, void *out, size_t bytes, uint64_t offset)
 {
 	size_t done = 0;

@@ -35,6 +35,14 @@ int read_line(const char *path, char *out, size_t out_bytes);
 int read_number(const char *path, uint64_t *out);
 
 /*
+ * read_value - the number behind a key of a file of /proc
+ * @key: "\nMemAvailable:": the beginning of a line, but of the first
+ *
+ * Returns 0, -ENODATA if there is no such key, or -errno. Any context.
+ */
+int read_value(const char *path, const char *key, uint64_t *out);
+
+/*
  * pread_all - read exactly @bytes at @offset
  *
  * Returns 0, -ENODATA when the file ends before, or -errno. Any context.

@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{"doctor", doctor_main, "say what this machine, kernel and filesystem can do"},
 	{"elf", elf_main, "say how files are laid out for large blocks, and set their alignment"},
 	{"prime", prime_main, "have text cached in large folios before a program starts"},
+	{"bench", bench_main, "measure what it is worth that code is mapped large"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

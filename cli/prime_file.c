@@ -18,33 +18,19 @@
  */
 #define TRIES_MAX 3
 
-/* The number behind @key at the beginning of a line of a file of /proc. */
-static uint64_t read_value(const char *path, const char *key)
-{
-	uint64_t value = UNKNOWN_BYTES;
-	struct buffer text;
-	const char *line;
-
-	if (read_file_at(AT_FDCWD, path, &text))
-		return value;
-	line = strstr(text.data, key);
-	if (line)
-		value = strtoull(line + strlen(key), NULL, 10);
-	free(text.data);
-	return value;
-}
-
 uint64_t prime_available_bytes(void)
 {
-	uint64_t kib = read_value("/proc/meminfo", "\nMemAvailable:");
+	uint64_t kib;
 
-	return kib == UNKNOWN_BYTES ? kib : kib * EA_KIB;
+	return read_value("/proc/meminfo", "\nMemAvailable:", &kib) ? UNKNOWN_BYTES : kib * EA_KIB;
 }
 
 /* What this process has had read from disks so far. "rchar" is another thing. */
 static uint64_t own_read_bytes(void)
 {
-	return read_value("/proc/self/io", "\nread_bytes:");
+	uint64_t bytes;
+
+	return read_value("/proc/self/io", "\nread_bytes:", &bytes) ? UNKNOWN_BYTES : bytes;
 }
 
 static enum prime_reason reason_of_error(struct primed_file *file, int err)

@@ -5,6 +5,7 @@
 
 for arguments in --help -h help 'run --help' 'help run' 'report --help' 'help report' \
 	'doctor --help' 'help doctor' 'elf --help' 'help elf' 'prime --help' 'help prime' \
+	'bench --help' 'help bench' 'bench exec --help' \
 	'run -h'; do
 	# shellcheck disable=SC2086 # several words
 	cli 0 $arguments
@@ -13,7 +14,7 @@ for arguments in --help -h help 'run --help' 'help run' 'report --help' 'help re
 done
 cli 0 --version
 grep -Eqx 'execalign [0-9]+\.[0-9]+\.[0-9]+' "$TMP/out" || fail "--version: $(cat "$TMP/out")"
-for command in run report doctor elf prime; do
+for command in run report doctor elf prime bench; do
 	cli 0 --help
 	said out "  $command "
 done
@@ -23,10 +24,11 @@ refuses 2 usage                'no command'
 refuses 2 frobnicate           'unknown command'   frobnicate
 refuses 2 --frobnicate         'unknown option'    --frobnicate
 refuses 2 frobnicate           'unknown command'   help frobnicate
-for command in run report doctor elf prime; do
-	refuses 2 --frobnicate 'unknown option' $command --frobnicate
-	refuses 2 -Z 'unknown option' $command -Z
-	refuses 2 -Zx 'unknown option' $command -Zx
+for command in run report doctor elf prime 'bench exec'; do
+	read -ra words <<<"$command"
+	refuses 2 --frobnicate 'unknown option' "${words[@]}" --frobnicate
+	refuses 2 -Z 'unknown option' "${words[@]}" -Z
+	refuses 2 -Zx 'unknown option' "${words[@]}" -Zx
 	said err "execalign $command --help"
 done
 refuses 2 run                  'no command is given' run

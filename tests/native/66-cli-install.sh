@@ -45,20 +45,23 @@ complete_word() {
 	_execalign
 	printf '%s\n' "${COMPREPLY[@]}" | sed 's/=$//' | sort
 }
-for command in run report doctor elf prime; do
-	cli 0 "$command" --help
+for command in run report doctor elf prime 'bench exec'; do
+	# shellcheck disable=SC2086 # one word, or two
+	cli 0 $command --help
 	grep -oE -- '^ +(-[a-z], +)?--[a-z-]+' "$TMP/out" | grep -oE -- '--[a-z-]+' | sort >"$TMP/options"
-	complete_word execalign "$command" -- >"$TMP/completed"
+	# shellcheck disable=SC2086
+	complete_word execalign $command -- >"$TMP/completed"
 	diff "$TMP/options" "$TMP/completed" >&2 || fail "completion of $command"
 	while read -r option; do
 		grep -q -- "$option" "$TMP/page.1" || fail "execalign(1) does not mention $option"
 	done <"$TMP/options"
 done
-[ "$(complete_word execalign '' | tr '\n' ' ')" = '--help --version doctor elf help prime report run ' ] ||
+[ "$(complete_word execalign '' | tr '\n' ' ')" = '--help --version bench doctor elf help prime report run ' ] ||
 	fail "completion of commands: $(complete_word execalign '')"
 [ "$(complete_word execalign run --promote '' | tr '\n' ' ')" = 'always auto never ' ] || fail "completion of values"
 [ "$(complete_word execalign elf --set-align 3 | tr '\n' ' ')" = '32M ' ] || fail "completion of sizes"
 complete_word execalign run -- ech | grep -qx echo || fail "completion of CMD"
+[ "$(complete_word execalign bench '' | tr '\n' ' ')" = '--help exec ' ] || fail "completion of benchmarks"
 complete_word execalign report "${$:0:1}" | grep -qx "$$" || fail "completion of a PID"
 complete_word execalign prime --pid "${$:0:1}" | grep -qx "$$" || fail "completion of --pid"
 

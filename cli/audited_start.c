@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "audited_start.h"
+#include "clock.h"
 #include "elf_file.h"
 #include "io.h"
 #include "list.h"
@@ -93,24 +94,16 @@ static void free_list_environment(char **envp)
 	free(envp);
 }
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 /* Read all that comes from @fd within the time. Returns bytes, or -1. */
 static ssize_t read_list(int fd, char *list, size_t size)
 {
-	double end = now() + LIST_SECONDS_MAX;
+	double end = now_seconds() + LIST_SECONDS_MAX;
 	struct pollfd wait = {.fd = fd, .events = POLLIN};
 	size_t filled = 0;
 	ssize_t bytes;
 
 	for (;;) {
-		int left_ms = (int)((end - now()) * 1000);
+		int left_ms = (int)((end - now_seconds()) * 1000);
 
 		if (left_ms <= 0 || filled == size || poll(&wait, 1, left_ms) <= 0)
 			return -1;

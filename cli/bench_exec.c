@@ -12,15 +12,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "args.h"
 #include "bench.h"
 #include "bench_exec.h"
+#include "clock.h"
 #include "filesystem.h"
 #include "format.h"
-#include "io.h"
 #include "message.h"
 #include "stub_file.h"
 
@@ -143,12 +142,10 @@ bool bench_exec_is_cold(const struct bench_exec *bench, const struct measured *m
 	return measured->left_bytes <= bench->bytes / 100 * (100 - PERCENT_COLD);
 }
 
-static double now_ms(void)
+bool bench_exec_is_known(
+	const struct bench_exec *bench, const struct measured *measured, enum metric metric)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+	return !measured->error && (metric != METRIC_COLD || bench_exec_is_cold(bench, measured));
 }
 
 /* struct lab - what it takes to measure */
@@ -194,14 +191,14 @@ static int measure(struct lab *lab, struct measured *measured, uint64_t round)
 		.stop = &stopped,
 	};
 	int err = evict(lab, measured);
-	double start_ms = now_ms();
+	double start = now_seconds();
 
 	if (!err)
 		err = stub_text_map(&text);
 	if (err)
 		return err;
 	err = stub_text_touch(&text);
-	measured->values[METRIC_COLD][round] = now_ms() - start_ms;
+	measured->values[METRIC_COLD][round] = (now_seconds() - start) * 1e3;
 	/* Once more, to have the last of the page tables filled. */
 	if (!err)
 		err = stub_text_touch(&text);
@@ -300,21 +297,15 @@ static int check_filesystem(struct bench_exec *bench)
 {
 	struct mounts mounts = {0};
 	struct filesystem filesystem;
-	struct buffer text;
 	char path[PATH_MAX];
-	int fd = open(bench->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int err;
+	int fd;
 
-	if (fd < 0 || !realpath(bench->dir, path)) {
-		err = -errno;
-		if (fd >= 0)
-			close(fd);
-		return explain(bench, err);
-	}
-	if (!read_file_at(AT_FDCWD, "/proc/self/mountinfo", &text)) {
-		mounts_parse(text.data, text.bytes, &mounts);
-		free(text.data);
-	}
+	if (!realpath(bench->dir, path))
+		return explain(bench, -errno);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return explain(bench, -errno);
+	mounts_read(AT_FDCWD, "/proc/self/mountinfo", &mounts);
 	filesystem_of(fd, path, &mounts, &bench->machine.release, &filesystem);
 	if (filesystem.known)
 		snprintf(bench->fs_type, sizeof(bench->fs_type), "%s",
@@ -334,13 +325,12 @@ static int check_filesystem(struct bench_exec *bench)
 static int check_memory(const struct bench_exec *bench)
 {
 	char need[FORMAT_BYTES_MAX], available[FORMAT_BYTES_MAX];
-	uint64_t kib;
+	uint64_t available_bytes = machine_available_bytes();
 
-	if (read_value("/proc/meminfo", "\nMemAvailable:", &kib) ||
-		kib * EA_KIB >= 2 * bench->bytes)
+	if (available_bytes >= 2 * bench->bytes)
 		return EXIT_DONE;
 	message("bench exec", "needs %s of memory, and %s are available; name a smaller --size",
-		format_bytes(2 * bench->bytes, need), format_bytes(kib * EA_KIB, available));
+		format_bytes(2 * bench->bytes, need), format_bytes(available_bytes, available));
 	return EXIT_TROUBLE;
 }
 
@@ -392,10 +382,7 @@ static int print_result(const struct bench_exec *bench, bool json)
 	int err =
 		json ? bench_exec_print_json(stdout, bench) : bench_exec_print_text(stdout, bench);
 
-	if (!err && !fflush(stdout))
-		return EXIT_DONE;
-	message("standard output", "cannot be written: %s; is there room?", strerror(errno));
-	return EXIT_TROUBLE;
+	return message_written(stdout, "standard output", err);
 }
 
 int bench_exec_main(int argc, char **argv)
@@ -408,7 +395,7 @@ int bench_exec_main(int argc, char **argv)
 		.rounds = DEFAULT_ROUNDS,
 	};
 	struct exec_options options = {.bench = &bench};
-	int status = EXIT_TROUBLE, err;
+	int status, err;
 
 	if (args_parse(&exec_argp, "execalign bench exec", argc, argv, &options) ||
 		machine_read(&bench.machine) || check_filesystem(&bench) || check_memory(&bench))

@@ -52,6 +52,10 @@ bool bench_exec_is_as_claimed(const struct bench_exec *bench, const struct measu
 /* bench_exec_is_cold - was nearly all of the file (99 %) out of the cache before each cold round? */
 bool bench_exec_is_cold(const struct bench_exec *bench, const struct measured *measured);
 
+/* bench_exec_is_known - was it measured, and under the conditions that the metric is about? */
+bool bench_exec_is_known(
+	const struct bench_exec *bench, const struct measured *measured, enum metric metric);
+
 /* Text for people, and JSON as bench-exec-json.md describes it. Both return 0 or -errno. */
 int bench_exec_print_text(FILE *stream, const struct bench_exec *bench);
 int bench_exec_print_json(FILE *stream, const struct bench_exec *bench);

@@ -2,7 +2,6 @@
 /*
  * bench_exec_json.c - what execalign bench exec measured, as JSON; docs/bench-exec-json.md describes it
  */
-#include <errno.h>
 #include <json-c/json.h>
 #include <string.h>
 
@@ -30,19 +29,13 @@ static struct json_object *decimal(double value)
 	return json_object_new_double_s(value, text);
 }
 
-static bool is_known(
-	const struct bench_exec *bench, const struct measured *measured, enum metric metric)
-{
-	return !measured->error && (metric != METRIC_COLD || bench_exec_is_cold(bench, measured));
-}
-
 static struct json_object *spread_json(
 	const struct bench_exec *bench, const struct measured *measured, enum metric metric)
 {
 	struct json_object *json;
 	struct spread spread;
 
-	if (!is_known(bench, measured, metric) ||
+	if (!bench_exec_is_known(bench, measured, metric) ||
 		spread_of(measured->values[metric], bench->rounds, &spread))
 		return NULL;
 	json = json_object_new_object();
@@ -83,7 +76,8 @@ static void compare(struct json_object *to, const struct bench_exec *bench, enum
 	struct json_object *json;
 	struct ratio ratio;
 
-	if (!is_known(bench, measured, metric) || !is_known(bench, base, metric) ||
+	if (!bench_exec_is_known(bench, measured, metric) ||
+		!bench_exec_is_known(bench, base, metric) ||
 		ratio_of(measured->values[metric], base->values[metric], bench->rounds, &ratio))
 		return;
 	json = json_object_new_object();

@@ -13,12 +13,6 @@
 #define CELL_MAX 128
 #define RATIO_COLUMN 28
 
-static bool is_shown(
-	const struct bench_exec *bench, const struct measured *measured, enum metric metric)
-{
-	return !measured->error && (metric != METRIC_COLD || bench_exec_is_cold(bench, measured));
-}
-
 /* "  412.3 (401.0 - 430.9)   0.710 [0.690, 0.730]", the ratio being to misplaced code */
 static int format_metric(char *out, size_t out_bytes, const struct bench_exec *bench,
 	const struct measured *measured, enum metric metric)
@@ -30,13 +24,13 @@ static int format_metric(char *out, size_t out_bytes, const struct bench_exec *b
 	int used;
 
 	snprintf(out, out_bytes, "unknown");
-	if (!is_shown(bench, measured, metric))
+	if (!bench_exec_is_known(bench, measured, metric))
 		return 0;
 	if (spread_of(measured->values[metric], bench->rounds, &spread))
 		return -ENOMEM;
 	snprintf(range, sizeof(range), "(%.1f - %.1f)", spread.p10, spread.p90);
 	used = snprintf(out, out_bytes, "%7.1f %s", spread.median, range);
-	if (measured == base || !is_shown(bench, base, metric))
+	if (measured == base || !bench_exec_is_known(bench, base, metric))
 		return 0;
 	if (ratio_of(measured->values[metric], base->values[metric], bench->rounds, &ratio))
 		return -ENOMEM;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "clock.h"
 #include "message.h"
 
 /* A traced process is seen at its end; looks in between are for one that is killed outright. */
@@ -22,14 +23,6 @@
 #define LOOK_PERIOD_MAX 1.0
 /* Looking costs: this much of the time has to pass without. */
 #define LOOK_COST_FACTOR 4
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 /* Signals that this process takes one by one with sigtimedwait(). */
 static void watched_signals(sigset_t *set)
@@ -90,7 +83,7 @@ static void resume(struct child *child, struct lens *lens, int status)
 		if (lens)
 			look(child, lens);
 		child->traced = false;
-		child->next_look = now() + FIRST_LOOK_SAMPLED;
+		child->next_look = now_seconds() + FIRST_LOOK_SAMPLED;
 		ptrace(PTRACE_CONT, child->pid, NULL, NULL);
 		return;
 	case PTRACE_EVENT_STOP:
@@ -198,7 +191,7 @@ int child_start(struct child *child, const struct target *target, char *const ar
 	err = exec_error(child, error[0]);
 	close(go[0]);
 	close(error[0]);
-	child->started = now();
+	child->started = now_seconds();
 	child->next_look =
 		child->started + (child->traced ? FIRST_LOOK_TRACED : FIRST_LOOK_SAMPLED);
 	if (!err)
@@ -217,7 +210,7 @@ static double larger(double a, double b)
 /* Looks if it is time to, and sets the next time. */
 static void look_in_time(struct child *child, struct lens *lens)
 {
-	double start = now(), age = start - child->started;
+	double start = now_seconds(), age = start - child->started;
 	double period = age / LOOK_AGE_PART;
 
 	if (start < child->next_look)
@@ -229,7 +222,8 @@ static void look_in_time(struct child *child, struct lens *lens)
 		return;
 	}
 	period = larger(period < LOOK_PERIOD_MAX ? period : LOOK_PERIOD_MAX, FIRST_LOOK_SAMPLED);
-	child->next_look = now() + larger(period, (now() - start) * LOOK_COST_FACTOR);
+	child->next_look =
+		now_seconds() + larger(period, (now_seconds() - start) * LOOK_COST_FACTOR);
 }
 
 static void watch(struct child *child, struct lens *lens, double deadline)
@@ -241,13 +235,13 @@ static void watch(struct child *child, struct lens *lens, double deadline)
 		if (child->ended)
 			return;
 		samples_take(&child->samples);
-		time = now();
+		time = now_seconds();
 		if (deadline >= 0 && time >= deadline) {
 			look(child, lens);
 			return;
 		}
 		look_in_time(child, lens);
-		time = now();
+		time = now_seconds();
 		left = child->next_look - time;
 		if (deadline >= 0 && deadline - time < left)
 			left = deadline - time;

@@ -106,16 +106,6 @@ static char *read_config(const struct machine *machine)
 	return NULL;
 }
 
-static void read_mounts(struct mounts *mounts)
-{
-	struct buffer text;
-
-	if (read_file_at(AT_FDCWD, "/proc/self/mountinfo", &text))
-		return;
-	mounts_parse(text.data, text.bytes, mounts);
-	free(text.data);
-}
-
 static void check_libc_directory(struct doctor *doctor)
 {
 	Dl_info info;
@@ -157,7 +147,7 @@ int doctor_main(int argc, char **argv)
 		return EXIT_TROUBLE;
 	doctor.machine = &machine;
 	doctor.config = read_config(&machine);
-	read_mounts(&doctor.mounts);
+	mounts_read(AT_FDCWD, "/proc/self/mountinfo", &doctor.mounts);
 
 	loaders_ask(&doctor);
 	check_machine(&doctor);
@@ -171,8 +161,5 @@ int doctor_main(int argc, char **argv)
 	err = options.json ? findings_print_json(stdout, &doctor)
 			   : findings_print_text(stdout, &doctor);
 	findings_free(&doctor);
-	if (!err && !fflush(stdout))
-		return EXIT_DONE;
-	message("standard output", "cannot be written: %s; is there room?", strerror(errno));
-	return EXIT_TROUBLE;
+	return message_written(stdout, "standard output", err);
 }

@@ -501,10 +501,9 @@ static int run_all(struct elf_run *run)
 		elf_json_end(stdout, &run->sums);
 	else if (run->request.has_directory || run->sums.files > 1)
 		elf_text_end(stdout, &run->request, &run->sums);
-	if (!ferror(stdout) && !fflush(stdout))
-		return exit_code(run);
-	message("standard output", "cannot be written: %s; is there room?", strerror(errno));
-	return EXIT_TROUBLE;
+	if (message_written(stdout, "standard output", ferror(stdout)))
+		return EXIT_TROUBLE;
+	return exit_code(run);
 }
 
 int elf_main(int argc, char **argv)

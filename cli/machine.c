@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "format.h"
+#include "io.h"
 #include "machine.h"
 #include "message.h"
 
@@ -41,6 +42,13 @@ int machine_read(struct machine *out)
 int machine_block(const struct machine *machine, uint64_t bytes)
 {
 	return bytes == machine->geometry.contpte_bytes || bytes == machine->geometry.pmd_bytes;
+}
+
+uint64_t machine_available_bytes(void)
+{
+	uint64_t kib;
+
+	return read_value("/proc/meminfo", "\nMemAvailable:", &kib) ? UNKNOWN_BYTES : kib * EA_KIB;
 }
 
 struct json_object *machine_json(const struct machine *machine)

@@ -28,6 +28,9 @@ struct machine {
  */
 int machine_read(struct machine *out);
 
+/* machine_available_bytes - MemAvailable of /proc/meminfo, or UNKNOWN_BYTES. Any context. */
+uint64_t machine_available_bytes(void);
+
 /* machine_json - the machine as JSON; a new reference */
 struct json_object *machine_json(const struct machine *machine);
 

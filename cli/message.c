@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "format.h"
 #include "message.h"
@@ -21,4 +23,12 @@ void message(const char *thing, const char *format, ...)
 	fflush(stdout);
 	print_escaped(stderr, text);
 	fputc('\n', stderr);
+}
+
+int message_written(FILE *stream, const char *name, int err)
+{
+	if (!err && !fflush(stream))
+		return EXIT_DONE;
+	message(name, "cannot be written: %s; is there room?", strerror(errno));
+	return EXIT_TROUBLE;
 }

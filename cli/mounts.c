@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io.h"
 #include "mounts.h"
 
 /* Fields of a mountinfo line before the optional ones (proc(5)): ID, ..., mount point, options. */
@@ -111,6 +112,16 @@ int mounts_parse(const char *text, size_t bytes, struct mounts *out)
 	}
 	*out = mounts;
 	return 0;
+}
+
+void mounts_read(int dir_fd, const char *path, struct mounts *out)
+{
+	struct buffer text;
+
+	if (read_file_at(dir_fd, path, &text))
+		return;
+	mounts_parse(text.data, text.bytes, out);
+	free(text.data);
 }
 
 void mounts_free(struct mounts *mounts)

@@ -32,6 +32,15 @@ struct mounts {
  */
 int mounts_parse(const char *text, size_t bytes, struct mounts *out);
 
+/*
+ * mounts_read - mounts_parse() of a file
+ * @dir_fd: directory that @path is relative to, or AT_FDCWD
+ * @out: what it was, where the file cannot be read: nothing is known of the mounts then
+ *
+ * Free with mounts_free(). Context: /proc is mounted, or nothing is known.
+ */
+void mounts_read(int dir_fd, const char *path, struct mounts *out);
+
 void mounts_free(struct mounts *mounts);
 
 /* mounts_find - the mount with statx(2)'s stx_mnt_id, or NULL */

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "args.h"
+#include "clock.h"
 #include "command.h"
 #include "format.h"
 #include "message.h"
@@ -158,14 +158,6 @@ static int check_memory(const struct prime *prime)
 	return EXIT_TROUBLE;
 }
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 /* A bar on a terminal, drawn over and over; @done of @all files, and at the end nothing. */
 static void show_progress(const struct prime *prime, size_t done, uint64_t done_bytes)
 {
@@ -179,9 +171,9 @@ static void show_progress(const struct prime *prime, size_t done, uint64_t done_
 		fprintf(stderr, "\r%*s\r", PROGRESS_WIDTH + 48, "");
 		return;
 	}
-	if (now() < shown + PROGRESS_INTERVAL_SECONDS)
+	if (now_seconds() < shown + PROGRESS_INTERVAL_SECONDS)
 		return;
-	shown = now();
+	shown = now_seconds();
 	filled = (int)(PROGRESS_WIDTH * done_bytes / prime->need_bytes);
 	fprintf(stderr, "\r[%.*s%*s] %s of %s, file %zu of %zu ", filled,
 		"##############################", PROGRESS_WIDTH - filled, "",
@@ -212,10 +204,7 @@ static int print_result(const struct prime *prime, bool json)
 {
 	int err = json ? prime_print_json(stdout, prime) : prime_print_text(stdout, prime);
 
-	if (!err && !fflush(stdout))
-		return EXIT_DONE;
-	message("standard output", "cannot be written: %s; is there room?", strerror(errno));
-	return EXIT_TROUBLE;
+	return message_written(stdout, "standard output", err);
 }
 
 static int run_prime(struct prime *prime, const struct prime_options *options)
@@ -224,7 +213,7 @@ static int run_prime(struct prime *prime, const struct prime_options *options)
 
 	prime->left_bytes = prime->max_bytes;
 	status = add_operands(prime, options);
-	prime->available_bytes = prime_available_bytes();
+	prime->available_bytes = machine_available_bytes();
 	if (!prime->dry_run) {
 		if (check_memory(prime))
 			return EXIT_TROUBLE;

@@ -137,9 +137,6 @@ void prime_file(struct prime *prime, struct primed_file *file);
 /* prime_explain - find who has mapped what, and settle on a reason for each file; 0 or -errno */
 int prime_explain(struct prime *prime);
 
-/* prime_available_bytes - MemAvailable of /proc/meminfo, or unknown */
-uint64_t prime_available_bytes(void);
-
 /* enum prime_answer - are all whole blocks in one folio each? Of a dry run: will they be? */
 enum prime_answer {
 	PRIME_YES,

@@ -18,13 +18,6 @@
  */
 #define TRIES_MAX 3
 
-uint64_t prime_available_bytes(void)
-{
-	uint64_t kib;
-
-	return read_value("/proc/meminfo", "\nMemAvailable:", &kib) ? UNKNOWN_BYTES : kib * EA_KIB;
-}
-
 /* What this process has had read from disks so far. "rchar" is another thing. */
 static uint64_t own_read_bytes(void)
 {
@@ -112,7 +105,7 @@ static bool memory_is_short(const struct prime *prime, const struct primed_file 
 
 	if (bytes > prime->left_bytes)
 		bytes = prime->left_bytes;
-	return prime_available_bytes() < bytes;
+	return machine_available_bytes() < bytes;
 }
 
 void prime_file(struct prime *prime, struct primed_file *file)

@@ -84,16 +84,6 @@ static void read_auxv(struct process *process)
 	free(data.data);
 }
 
-static void read_mounts(struct process *process)
-{
-	struct buffer text;
-
-	if (read_file_at(process->dir_fd, "mountinfo", &text))
-		return;
-	mounts_parse(text.data, text.bytes, &process->mounts);
-	free(text.data);
-}
-
 int process_open(int pid, struct process *out)
 {
 	struct process process = {.pid = pid};
@@ -107,7 +97,7 @@ int process_open(int pid, struct process *out)
 	read_comm(&process);
 	read_status(&process);
 	read_auxv(&process);
-	read_mounts(&process);
+	mounts_read(process.dir_fd, "mountinfo", &process.mounts);
 	if (read_file_at(process.dir_fd, "environ", &process.environ))
 		memset(&process.environ, 0, sizeof(process.environ));
 	*out = process;

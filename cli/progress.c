@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "progress.h"
 #include "tree.h"
 
@@ -58,11 +58,8 @@ void progress_start(struct progress *progress, char *const *paths)
 /* A terminal takes long, and what is over at once needs no bar. */
 static bool is_time(struct progress *progress)
 {
-	struct timespec now;
-	double seconds;
+	double seconds = now_seconds();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	seconds = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 	if (!progress->next_show)
 		progress->next_show = seconds + SHOW_SECONDS;
 	if (seconds < progress->next_show)

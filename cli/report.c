@@ -322,11 +322,7 @@ static int print_report(
 	int err = options->json ? report_print_json(stream, report)
 				: report_print_text(stream, report);
 
-	if (!err && !fflush(stream))
-		return EXIT_DONE;
-	message(options->output ? options->output : "standard output",
-		"cannot be written: %s; is there room?", strerror(errno));
-	return EXIT_TROUBLE;
+	return message_written(stream, options->output ? options->output : "standard output", err);
 }
 
 /* Gives each object of the command its samples. */

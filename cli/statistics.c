@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "statistics.h"
+#include "xorshift.h"
 
 #define DRAWS 10000
 
@@ -51,15 +52,6 @@ int spread_of(const double *values, size_t count, struct spread *out)
 	return 0;
 }
 
-/* xorshift64: good enough to draw by, and the same on every machine. */
-static size_t draw(uint64_t *state, size_t count)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return (size_t)((*state >> 32) * count >> 32);
-}
-
 static void bootstrap(
 	const double *ratios, size_t count, double *drawn, double *medians, struct ratio *out)
 {
@@ -68,7 +60,7 @@ static void bootstrap(
 
 	for (i = 0; i < DRAWS; i++) {
 		for (j = 0; j < count; j++)
-			drawn[j] = ratios[draw(&state, count)];
+			drawn[j] = ratios[xorshift_below(&state, count)];
 		sort(drawn, count);
 		medians[i] = sorted_median(drawn, count);
 	}

@@ -4,12 +4,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/block.h"
 #include "io.h"
+#include "page_cache.h"
 #include "stub_file.h"
 
 #define PIECE_BYTES (64 * EA_KIB)
@@ -72,11 +72,8 @@ int64_t stub_file_evict(int fd, uint64_t bytes, uint64_t page_bytes)
 	unsigned char *cached;
 	int64_t left_bytes;
 	void *mapping;
-	int err;
 
-	err = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-	if (err)
-		return -err;
+	page_cache_drop(fd, 0, bytes);
 	mapping = mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, 0);
 	if (mapping == MAP_FAILED)
 		return -errno;

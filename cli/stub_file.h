@@ -11,9 +11,6 @@
 #include <signal.h>
 #include <stdint.h>
 
-/* Distance between two places that can be called, at least. */
-#define STUB_BYTES 4
-
 /*
  * stub_file_create - write the file and have it on disk
  * @dir: where
@@ -21,7 +18,7 @@
  * @stop: looked at meanwhile; anything but 0 ends it
  *
  * Returns a descriptor that can be read and not written, -EINTR if it was stopped, or -errno.
- * Context: one thread at a time in a directory's file of one process.
+ * Any context.
  */
 int stub_file_create(const char *dir, uint64_t bytes, const volatile sig_atomic_t *stop);
 

@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
+#include "clock.h"
 #include "format.h"
 #include "io.h"
 #include "stub_text.h"
-
-#ifndef MAP_HUGE_SHIFT
-#define MAP_HUGE_SHIFT 26
-#endif
+#include "xorshift.h"
 
 /* How much is copied, or touched, between two looks at whether to stop. */
 #define PIECE_BYTES (2 * EA_MIB)
@@ -134,30 +131,18 @@ int stub_text_touch(const struct stub_text *text)
 	return 0;
 }
 
-static double now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 double stub_text_call(const struct stub_text *text, uint64_t calls, uint64_t seed)
 {
 	uint64_t page_bytes = text->geometry.page_bytes, pages = text->bytes / page_bytes;
 	uint64_t state = seed, page, line, i;
-	double start_ns = now_ns();
+	double start = now_seconds();
 
 	for (i = 0; i < calls; i++) {
-		/* xorshift64; its upper half, scaled, is the page. */
-		state ^= state << 13;
-		state ^= state >> 7;
-		state ^= state << 17;
-		page = (state >> 32) * pages >> 32;
+		page = xorshift_below(&state, pages);
 		line = page * 0x9e3779b97f4a7c15 >> (64 - LINES_BITS);
 		((stub)(uintptr_t)(text->text + page * page_bytes + line * LINE_BYTES))();
 	}
-	return (now_ns() - start_ns) / (double)calls;
+	return (now_seconds() - start) * 1e9 / (double)calls;
 }
 
 /* The fields of smaps that say what PMD entries map, of a file and of memory. */

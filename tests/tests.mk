@@ -70,7 +70,7 @@ FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_PROGRAMS := $(FUZZ_TARGETS:%=$(TEST_BUILD)/fuzz-%)
 FUZZ_COMMON := tests/fuzz/invariants.c $(CORE_SOURCES)
 # What a target needs besides.
-FUZZ_SOURCES_maps := cli/maps.c cli/mounts.c
+FUZZ_SOURCES_maps := cli/io.c cli/maps.c cli/mounts.c
 FUZZ_SOURCES_environment := $(SHIM_TESTED) \
 	$(addprefix tests/unit/,elf_builder.c process_block.c shim_double.c)
 FUZZ_SOURCES_pattern := shim/text.c tests/unit/pattern_model.c

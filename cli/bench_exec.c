@@ -20,6 +20,7 @@
 #include "clock.h"
 #include "filesystem.h"
 #include "format.h"
+#include "interruption.h"
 #include "message.h"
 #include "stub_file.h"
 
@@ -55,13 +56,6 @@ static const struct argp_option exec_argp_options[] = {
 	{"json", KEY_JSON, NULL, 0, "print JSON", 0},
 	{0},
 };
-
-static volatile sig_atomic_t stopped;
-
-static void stop(int signal)
-{
-	stopped = signal;
-}
 
 static error_t parse_count(const char *option, const char *text, uint64_t *out)
 {
@@ -151,6 +145,7 @@ bool bench_exec_is_known(
 /* struct lab - what it takes to measure */
 struct lab {
 	struct bench_exec *bench;
+	volatile sig_atomic_t *stop;
 	int file_fd;
 	int pagemap_fd;
 	struct page_flags flags;
@@ -188,7 +183,7 @@ static int measure(struct lab *lab, struct measured *measured, uint64_t round)
 		.bytes = bench->bytes,
 		.block_bytes = bench->block_bytes,
 		.geometry = bench->machine.geometry,
-		.stop = &stopped,
+		.stop = lab->stop,
 	};
 	int err = evict(lab, measured);
 	double start = now_seconds();
@@ -237,7 +232,7 @@ static int measure_all(struct lab *lab)
 
 			if (measured->error)
 				continue;
-			err = stopped ? -EINTR : measure(lab, measured, round);
+			err = *lab->stop ? -EINTR : measure(lab, measured, round);
 			if (err && (err == -EINTR || !way_is_copy(measured->way)))
 				return err;
 			measured->error = err;
@@ -275,10 +270,10 @@ static int explain(const struct bench_exec *bench, int err)
 
 static int measure_file(struct bench_exec *bench)
 {
-	struct lab lab = {.bench = bench};
+	struct lab lab = {.bench = bench, .stop = interruption_catch()};
 	int err;
 
-	lab.file_fd = stub_file_create(bench->dir, bench->bytes, &stopped);
+	lab.file_fd = stub_file_create(bench->dir, bench->bytes, lab.stop);
 	if (lab.file_fd < 0)
 		return lab.file_fd;
 	lab.pagemap_fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -332,17 +327,6 @@ static int check_memory(const struct bench_exec *bench)
 	message("bench exec", "needs %s of memory, and %s are available; name a smaller --size",
 		format_bytes(2 * bench->bytes, need), format_bytes(available_bytes, available));
 	return EXIT_TROUBLE;
-}
-
-static void handle_signals(void)
-{
-	struct sigaction action = {.sa_handler = stop};
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	/* A limit of the file size is an error of write(2) then. */
-	signal(SIGXFSZ, SIG_IGN);
 }
 
 static int prepare(struct bench_exec *bench)
@@ -400,7 +384,8 @@ int bench_exec_main(int argc, char **argv)
 	if (args_parse(&exec_argp, "execalign bench exec", argc, argv, &options) ||
 		machine_read(&bench.machine) || check_filesystem(&bench) || check_memory(&bench))
 		return EXIT_TROUBLE;
-	handle_signals();
+	/* A limit of the file size is an error of write(2) then. */
+	signal(SIGXFSZ, SIG_IGN);
 	err = prepare(&bench);
 	if (!err)
 		err = measure_file(&bench);

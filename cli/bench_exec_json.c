@@ -7,6 +7,7 @@
 
 #include "bench_exec.h"
 #include "format.h"
+#include "statistics_json.h"
 
 #define SCHEMA "execalign-bench-exec-1"
 
@@ -18,31 +19,6 @@ static const char *const metric_names[METRIC_COUNT] = {
 static void add(struct json_object *to, const char *key, struct json_object *value)
 {
 	json_object_object_add(to, key, value);
-}
-
-/* With as many digits as a clock is good for, not with all that a double has. */
-static struct json_object *decimal(double value)
-{
-	char text[40];
-
-	snprintf(text, sizeof(text), "%.4f", value);
-	return json_object_new_double_s(value, text);
-}
-
-static struct json_object *spread_json(
-	const struct bench_exec *bench, const struct measured *measured, enum metric metric)
-{
-	struct json_object *json;
-	struct spread spread;
-
-	if (!bench_exec_is_known(bench, measured, metric) ||
-		spread_of(measured->values[metric], bench->rounds, &spread))
-		return NULL;
-	json = json_object_new_object();
-	add(json, "median", decimal(spread.median));
-	add(json, "p10", decimal(spread.p10));
-	add(json, "p90", decimal(spread.p90));
-	return json;
 }
 
 static struct json_object *variant_json(
@@ -64,7 +40,10 @@ static struct json_object *variant_json(
 	add(json, "left_cached_bytes",
 		json_bytes(measured_at_all ? measured->left_bytes : UNKNOWN_BYTES));
 	for (metric = 0; metric < METRIC_COUNT; metric++)
-		add(json, metric_names[metric], spread_json(bench, measured, (enum metric)metric));
+		add(json, metric_names[metric],
+			bench_exec_is_known(bench, measured, (enum metric)metric)
+				? spread_json(measured->values[metric], bench->rounds)
+				: NULL);
 	return json;
 }
 
@@ -74,20 +53,18 @@ static void compare(struct json_object *to, const struct bench_exec *bench, enum
 {
 	const struct measured *measured = &bench->ways[way], *base = &bench->ways[against];
 	struct json_object *json;
-	struct ratio ratio;
 
 	if (!bench_exec_is_known(bench, measured, metric) ||
-		!bench_exec_is_known(bench, base, metric) ||
-		ratio_of(measured->values[metric], base->values[metric], bench->rounds, &ratio))
+		!bench_exec_is_known(bench, base, metric))
 		return;
 	json = json_object_new_object();
 	add(json, "variant", json_object_new_string(way_name(way)));
 	add(json, "against", json_object_new_string(way_name(against)));
 	add(json, "metric", json_object_new_string(metric_names[metric]));
-	add(json, "ratio", decimal(ratio.median));
-	add(json, "low", decimal(ratio.low));
-	add(json, "high", decimal(ratio.high));
-	add(json, "inside_noise", json_object_new_boolean(ratio_is_noise(&ratio)));
+	if (ratio_json(json, measured->values[metric], base->values[metric], bench->rounds)) {
+		json_object_put(json);
+		return;
+	}
 	json_object_array_add(to, json);
 }
 

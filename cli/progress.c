@@ -9,7 +9,6 @@
 #include "progress.h"
 #include "tree.h"
 
-#define BAR_CHARACTERS 30
 #define SHOW_SECONDS 0.1
 
 static void count_file(void *context, struct tree_dir *dir, const char *name)
@@ -44,13 +43,29 @@ static void *count(void *context)
 	return NULL;
 }
 
-void progress_start(struct progress *progress, char *const *paths)
+const char *progress_bar(uint64_t done, uint64_t total, char *out)
+{
+	int filled = (int)(done * PROGRESS_BAR_CHARACTERS / total);
+
+	out[0] = '[';
+	memset(out + 1, '#', (size_t)filled);
+	memset(out + 1 + filled, '.', (size_t)(PROGRESS_BAR_CHARACTERS - filled));
+	strcpy(out + 1 + PROGRESS_BAR_CHARACTERS, "]");
+	return out;
+}
+
+bool progress_is_wanted(void)
 {
 	const char *term = getenv("TERM");
 
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
+}
+
+void progress_start(struct progress *progress, char *const *paths)
+{
 	memset(progress, 0, sizeof(*progress));
 	progress->paths = paths;
-	if (!isatty(STDERR_FILENO) || !term || !strcmp(term, "dumb"))
+	if (!progress_is_wanted())
 		return;
 	progress->shown = !pthread_create(&progress->counter, NULL, count, progress);
 }
@@ -71,8 +86,7 @@ static bool is_time(struct progress *progress)
 void progress_show(struct progress *progress, uint64_t done)
 {
 	uint64_t files = atomic_load(&progress->files);
-	char bar[BAR_CHARACTERS + 1];
-	size_t filled;
+	char bar[PROGRESS_BAR_CHARACTERS + 3];
 
 	if (!progress->shown || !is_time(progress))
 		return;
@@ -81,12 +95,8 @@ void progress_show(struct progress *progress, uint64_t done)
 		fprintf(stderr, "\r%" PRIu64 " files\033[K", done);
 		return;
 	}
-	filled = (size_t)(done * BAR_CHARACTERS / files);
-	memset(bar, '.', sizeof(bar) - 1);
-	memset(bar, '#', filled);
-	bar[BAR_CHARACTERS] = '\0';
-	fprintf(stderr, "\r[%s] %3d%% of %" PRIu64 " files\033[K", bar, (int)(done * 100 / files),
-		files);
+	fprintf(stderr, "\r%s %3d%% of %" PRIu64 " files\033[K", progress_bar(done, files, bar),
+		(int)(done * 100 / files), files);
 }
 
 void progress_hide(struct progress *progress)

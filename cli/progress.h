@@ -13,6 +13,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define PROGRESS_BAR_CHARACTERS 30
+
+/*
+ * progress_bar - "[######........................]"
+ * @out: at least PROGRESS_BAR_CHARACTERS + 3 bytes
+ * @total: above 0; @done is not above it
+ *
+ * Returns @out. Any context.
+ */
+const char *progress_bar(uint64_t done, uint64_t total, char *out);
+
+/* progress_is_wanted - is stderr a terminal that can go back to the beginning of a line? */
+bool progress_is_wanted(void);
+
 /* struct progress - all fields are progress.c's */
 struct progress {
 	bool shown;

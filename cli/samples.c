@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/sample_ring.h"
-#include "io.h"
+#include "perf_refusal.h"
 #include "samples.h"
 
 /* Samples of four seconds. perf_event_mlock_kb allows any user 516 KiB per processor. */
@@ -48,46 +48,11 @@ static void set_trouble(struct samples *samples, const char *format, ...)
 	va_end(args);
 }
 
-/* Inherited filters are the likeliest reason for a refusal that nothing else explains. */
-static bool under_seccomp_filter(void)
-{
-	struct buffer status;
-	bool found;
-
-	if (read_file_at(AT_FDCWD, "/proc/self/status", &status))
-		return false;
-	found = strstr(status.data, "\nSeccomp:\t2\n") != NULL;
-	free(status.data);
-	return found;
-}
-
-static void explain_refusal(struct samples *samples, int err)
-{
-	bool filter = under_seccomp_filter();
-	char paranoid[32];
-
-	if (read_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof(paranoid)))
-		snprintf(paranoid, sizeof(paranoid), "unknown");
-	set_trouble(samples,
-		"perf events are refused (%s, perf_event_paranoid %s%s); %s"
-		"sysctl kernel.perf_event_paranoid=2, or be root (CAP_PERFMON)",
-		strerror(err), paranoid, filter ? ", under a seccomp filter" : "",
-		filter ? "let the filter allow perf_event_open, " : "");
-}
-
 static void explain_open(struct samples *samples, int err)
 {
+	if (!perf_refusal(err, samples->trouble))
+		return;
 	switch (err) {
-	case EACCES:
-	case EPERM:
-		explain_refusal(samples, err);
-		return;
-	case ENOSYS:
-		set_trouble(samples,
-			"this kernel has no perf events%s; use one with "
-			"CONFIG_PERF_EVENTS",
-			under_seccomp_filter() ? ", or a seccomp filter hides them" : "");
-		return;
 	case EINVAL:
 		set_trouble(samples, "this kernel does not sample the size of entries; use Linux "
 				     "5.13 or newer");

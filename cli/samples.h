@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "perf_refusal.h"
+
 /* Processor time between two samples. Prime, so as not to keep step with what the program does. */
 #define SAMPLE_INTERVAL_NS 1003001
 
@@ -41,7 +43,7 @@ struct samples {
 	uint64_t page_bytes;
 	uint64_t exec_time;	 /* of the last execve() */
 	uint64_t lost;		 /* result: samples that found no room */
-	char trouble[256];	 /* why there are none */
+	char trouble[PERF_REFUSAL_MAX]; /* why there are none */
 };
 
 /*

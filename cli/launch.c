@@ -247,21 +247,20 @@ static bool target_takes_shim(const struct target *target, const char *command)
 	return true;
 }
 
-void launch_prepare(const struct machine *machine, const struct launch *launch,
-	const struct target *target, const char *command)
+char *launch_preload(
+	const struct launch *launch, const struct target *target, const char *command)
 {
-	const char *off = getenv("EXECALIGN");
 	char *shim;
 
 	if (!target_takes_shim(target, command))
-		return;
+		return NULL;
 	shim = launch_find_shim();
 	if (!shim) {
 		message(SHIM_NAME,
 			"not found beside this program nor in %s; install it; %s runs "
 			"without it",
 			EXECALIGN_LIBDIR, command);
-		return;
+		return NULL;
 	}
 	if (strpbrk(shim, ": ")) {
 		message(shim,
@@ -269,14 +268,8 @@ void launch_prepare(const struct machine *machine, const struct launch *launch,
 			"runs without it",
 			command);
 		free(shim);
-		return;
+		return NULL;
 	}
-	if (shim_is_off(off))
-		message("EXECALIGN",
-			"is set to '%s': the shim will do nothing; unset it to place "
-			"libraries",
-			off);
-
 	set_preload(shim);
 	set_if("EXECALIGN_BLOCK", launch->block);
 	set_if("EXECALIGN_ALLOW", launch->allow);
@@ -285,7 +278,23 @@ void launch_prepare(const struct machine *machine, const struct launch *launch,
 	set_if("EXECALIGN_PROMOTE", launch->promote);
 	if (launch->log)
 		set_log(launch->log);
-	if (!shim_is_off(off))
+	return shim;
+}
+
+void launch_prepare(const struct machine *machine, const struct launch *launch,
+	const struct target *target, const char *command)
+{
+	const char *off = getenv("EXECALIGN");
+	char *shim = launch_preload(launch, target, command);
+
+	if (!shim)
+		return;
+	if (shim_is_off(off))
+		message("EXECALIGN",
+			"is set to '%s': the shim will do nothing; unset it to place "
+			"libraries",
+			off);
+	else
 		audited_start_prepare(machine, target, shim);
 	free(shim);
 }

@@ -33,6 +33,16 @@ extern const struct argp launch_argp;
 char *launch_find_shim(void);
 
 /*
+ * launch_preload - put the shim and its settings into this process's environment, as an image or a
+ *	service has them: LD_PRELOAD, and the command starts itself again where that is needed
+ *
+ * Returns the path of the shim, to be freed, or NULL after a message: then the environment is as it
+ * was, and the command runs without. Context: single thread.
+ */
+char *launch_preload(
+	const struct launch *launch, const struct target *target, const char *command);
+
+/*
  * launch_prepare - put the shim and its settings into this process's environment, so that the
  *	command starts under the auditor at once where that is possible
  *

@@ -169,6 +169,8 @@ static int take(struct lens *lens, const struct process *process, struct snapsho
 	err = maps.count ? objects_find(&maps, &out->objects, &out->object_count) : -ESRCH;
 	if (!err)
 		err = judge_objects(lens, process, &maps, out);
+	if (!err && lens->with_memory)
+		memory_read(process->dir_fd, &out->memory);
 	if (!err && !still_there(process))
 		err = -ESRCH;
 	maps_free(&maps);

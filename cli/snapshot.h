@@ -6,6 +6,7 @@
 #define CLI_SNAPSHOT_H
 
 #include "machine.h"
+#include "memory.h"
 #include "object.h"
 #include "reason.h"
 
@@ -33,12 +34,14 @@ struct snapshot {
 	struct object *objects;
 	size_t object_count;
 	struct totals totals;
+	struct memory memory;	 /* if the lens is asked for it */
 };
 
 /* struct lens - how to look */
 struct lens {
 	struct machine machine;
 	uint64_t forced_block_bytes; /* 0: each file's own */
+	bool with_memory;
 	struct page_flags flags;
 };
 

@@ -16,6 +16,7 @@ struct benchmark {
 };
 
 static const struct benchmark benchmarks[] = {
+	{"app", bench_app_main, "a command, plain and under the shim, in turn"},
 	{"exec", bench_exec_main,
 		"code in a large file, mapped in ways that differ in what is large"},
 };

@@ -6,6 +6,7 @@
 #define CLI_BENCH_H
 
 /* Each takes its arguments with argv[0] being the benchmark's name and returns the exit code. */
+int bench_app_main(int argc, char **argv);
 int bench_exec_main(int argc, char **argv);
 
 #endif

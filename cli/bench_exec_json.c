@@ -53,18 +53,17 @@ static void compare(struct json_object *to, const struct bench_exec *bench, enum
 {
 	const struct measured *measured = &bench->ways[way], *base = &bench->ways[against];
 	struct json_object *json;
+	struct ratio ratio;
 
 	if (!bench_exec_is_known(bench, measured, metric) ||
-		!bench_exec_is_known(bench, base, metric))
+		!bench_exec_is_known(bench, base, metric) ||
+		ratio_of(measured->values[metric], base->values[metric], bench->rounds, &ratio))
 		return;
 	json = json_object_new_object();
 	add(json, "variant", json_object_new_string(way_name(way)));
 	add(json, "against", json_object_new_string(way_name(against)));
 	add(json, "metric", json_object_new_string(metric_names[metric]));
-	if (ratio_json(json, measured->values[metric], base->values[metric], bench->rounds)) {
-		json_object_put(json);
-		return;
-	}
+	ratio_json(json, &ratio);
 	json_object_array_add(to, json);
 }
 

@@ -13,6 +13,7 @@
 #include "child.h"
 #include "clock.h"
 #include "message.h"
+#include "streams.h"
 
 /* A traced process is seen at its end; looks in between are for one that is killed outright. */
 #define FIRST_LOOK_TRACED 0.5
@@ -35,8 +36,8 @@ static void watched_signals(sigset_t *set)
 	sigaddset(set, SIGHUP);
 }
 
-static void run_child(const struct target *target, char *const argv[], const sigset_t *mask,
-	int go_fd, int error_fd)
+static void run_child(const struct target *target, char *const argv[], bool silent,
+	const sigset_t *mask, int go_fd, int error_fd)
 {
 	char go;
 	int err;
@@ -45,7 +46,7 @@ static void run_child(const struct target *target, char *const argv[], const sig
 	while (read(go_fd, &go, 1) < 0 && errno == EINTR)
 		;
 	sigprocmask(SIG_SETMASK, mask, NULL);
-	err = target_exec(target, argv);
+	err = silent && !streams_silence(false) ? -errno : target_exec(target, argv);
 	if (write(error_fd, &err, sizeof(err)) < 0)
 		_exit(EXIT_NOT_FOUND);
 	_exit(EXIT_NOT_EXECUTABLE);
@@ -159,7 +160,8 @@ static int close_pipes(const int go[2], const int error[2])
 	return EXIT_TROUBLE;
 }
 
-int child_start(struct child *child, const struct target *target, char *const argv[])
+int child_start(
+	struct child *child, const struct target *target, char *const argv[], bool silent)
 {
 	int go[2] = {-1, -1}, error[2] = {-1, -1};
 	sigset_t set, mask;
@@ -180,7 +182,7 @@ int child_start(struct child *child, const struct target *target, char *const ar
 	if (!child->pid) {
 		close(go[1]);
 		close(error[0]);
-		run_child(target, argv, &mask, go[0], error[1]);
+		run_child(target, argv, silent, &mask, go[0], error[1]);
 	}
 	/* Inherited as ignored, it would let the child's status be lost. */
 	signal(SIGCHLD, SIG_DFL);

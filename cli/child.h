@@ -34,11 +34,13 @@ struct child {
 
 /*
  * child_start - start @argv with this process's environment, terminal and descriptors
+ * @silent: without input, and with its standard output thrown away
  *
  * From here on SIGINT and SIGQUIT from the terminal are the command's, and signals sent to this
  * process are passed on to it. Returns 0, or an exit code after a message. Context: single thread.
  */
-int child_start(struct child *child, const struct target *target, char *const argv[]);
+int child_start(
+	struct child *child, const struct target *target, char *const argv[], bool silent);
 
 /*
  * child_watch - wait until the command ends, or until it has run for @seconds

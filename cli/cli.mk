@@ -6,7 +6,7 @@ CLI_SOURCES := $(wildcard cli/*.c) $(CORE_SOURCES)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/cli/%.o)
 CLI_PATHS := $(BUILD)/obj/cli/paths.h
 CLI_CFLAGS = $(COMMON_CFLAGS) -D_GNU_SOURCE -pthread -I$(BUILD)/obj/cli
-CLI_LIBRARIES := -pthread -ljson-c -lelf
+CLI_LIBRARIES := -pthread -ljson-c -lelf -lpfm
 
 all: $(CLI)
 
@@ -30,7 +30,7 @@ $(CLI): $(CLI_OBJECTS) cli/cli.mk
 
 $(BUILD)/deps/cli:
 	@mkdir -p $(@D)
-	@mk/deps.sh gcc libc6-dev libelf-dev libjson-c-dev
+	@mk/deps.sh gcc libc6-dev libelf-dev libjson-c-dev libpfm4-dev
 	@touch $@
 
 # For aarch64, against Debian 12's libraries: the cross compiler prefers libraries of its own and must
@@ -39,7 +39,7 @@ CLI_AARCH64 := $(BUILD)/aarch64/execalign
 CLI_SYSROOT := $(BUILD)/aarch64/sysroot
 CLI_SYSROOT_SUITE := bookworm
 CLI_SYSROOT_PACKAGES := libc6 libc6-dev libgcc-s1 linux-libc-dev libjson-c5 libjson-c-dev \
-	libelf1 libelf-dev zlib1g zlib1g-dev
+	libelf1 libelf-dev libpfm4 libpfm4-dev zlib1g zlib1g-dev
 CLI_SYSROOT_CFLAGS = --sysroot=$(CLI_SYSROOT) -isystem $(CLI_SYSROOT)/usr/include/aarch64-linux-gnu \
 	-isystem $(CLI_SYSROOT)/usr/include
 CLI_SYSROOT_LDFLAGS = --sysroot=$(CLI_SYSROOT) -B$(CLI_SYSROOT)/usr/lib/aarch64-linux-gnu \

@@ -372,7 +372,7 @@ static int report_command(struct lens *lens, const struct report_options *option
 		return EXIT_TROUBLE;
 	if (!options->plain)
 		launch_prepare(&lens->machine, &options->launch, &target, options->command[0]);
-	code = child_start(&child, &target, options->command);
+	code = child_start(&child, &target, options->command, false);
 	if (code)
 		return code;
 	child_watch(&child, lens, options->after);

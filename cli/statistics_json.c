@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
-#include "statistics.h"
 #include "statistics_json.h"
 
 struct json_object *decimal_json(double value)
@@ -27,16 +26,10 @@ struct json_object *spread_json(const double *values, size_t count)
 	return json;
 }
 
-int ratio_json(struct json_object *to, const double *values, const double *base, size_t count)
+void ratio_json(struct json_object *to, const struct ratio *ratio)
 {
-	struct ratio ratio;
-	int err = ratio_of(values, base, count, &ratio);
-
-	if (err)
-		return err;
-	json_object_object_add(to, "ratio", decimal_json(ratio.median));
-	json_object_object_add(to, "low", decimal_json(ratio.low));
-	json_object_object_add(to, "high", decimal_json(ratio.high));
-	json_object_object_add(to, "inside_noise", json_object_new_boolean(ratio_is_noise(&ratio)));
-	return 0;
+	json_object_object_add(to, "ratio", decimal_json(ratio->median));
+	json_object_object_add(to, "low", decimal_json(ratio->low));
+	json_object_object_add(to, "high", decimal_json(ratio->high));
+	json_object_object_add(to, "inside_noise", json_object_new_boolean(ratio_is_noise(ratio)));
 }

@@ -8,6 +8,8 @@
 #include <json-c/json.h>
 #include <stddef.h>
 
+#include "statistics.h"
+
 /*
  * spread_json - {"median", "p10", "p90"}
  * @values: @count of them, at least one
@@ -16,13 +18,8 @@
  */
 struct json_object *spread_json(const double *values, size_t count);
 
-/*
- * ratio_json - add "ratio", "low", "high" and "inside_noise" to an object
- * @values, @base: as for ratio_of()
- *
- * Returns 0 or -ENOMEM, with nothing added.
- */
-int ratio_json(struct json_object *to, const double *values, const double *base, size_t count);
+/* ratio_json - add "ratio", "low", "high" and "inside_noise" to an object */
+void ratio_json(struct json_object *to, const struct ratio *ratio);
 
 /* decimal_json - a number with as many digits as a clock is good for; a new reference */
 struct json_object *decimal_json(double value);

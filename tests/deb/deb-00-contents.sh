@@ -85,6 +85,7 @@ for arch in amd64 arm64; do
 		libc.so.6) package=libc6 ;;
 		libelf.so.1) package=libelf1 ;;
 		libjson-c.so.5) package=libjson-c5 ;;
+		libpfm.so.4) package=libpfm4 ;;
 		*) fail "$arch: the command needs $library; what package is it in?" ;;
 		esac
 		[[ "$depends, " =~ \ $package\ \(\>=\ [0-9.]+\),\  ]] || fail "$arch: $library is needed, but Depends: $depends"

@@ -45,7 +45,7 @@ fi
 
 suite=trixie
 packages=(bash clang-19 coreutils dash findutils grep libc-bin libc6 libelf1t64 libjemalloc2
-	libjson-c5 libpython3.13 libsqlite3-0 libstdc++6 musl openssl perl procps python3
+	libjson-c5 libpfm4 libpython3.13 libsqlite3-0 libstdc++6 musl openssl perl procps python3
 	redis-server redis-tools sed sqlite3 strace util-linux zlib1g)
 
 # clang wants to link programs and dpkg's scripts to run; here nobody does either.

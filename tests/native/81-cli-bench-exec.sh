@@ -154,7 +154,8 @@ fi
 interrupt() {
 	local signal=$1 status=0 pid _
 	shift
-	"$CLI" bench exec --dir "$dir" --size 256M --rounds 1000 >"$TMP/out" 2>"$TMP/err" &
+	# What a script starts in the background ignores SIGINT, and so would the command.
+	env "${int:---default-signal=INT}" "$CLI" bench exec --dir "$dir" --size 256M --rounds 1000 >"$TMP/out" 2>"$TMP/err" &
 	pid=$!
 	for _ in $(seq 500); do
 		"$@" "$pid" && break
@@ -162,6 +163,7 @@ interrupt() {
 	done
 	"$@" "$pid" || fail "$*: it never came to that: $(cat "$TMP/err")"
 	kill "-$signal" "$pid"
+	[ "${int:-}" != --ignore-signal=INT ] || still_measures
 	wait "$pid" || status=$?
 	[ -z "$(ls -A "$dir")" ] || fail "$signal left: $(ls -A "$dir")"
 	[ ! -s "$TMP/out" ] || fail "$signal: on standard output: $(cat "$TMP/out")"
@@ -183,3 +185,18 @@ for signal in INT TERM HUP; do
 done
 interrupt KILL measuring
 [ "$ended" = 137 ] || fail "killed: exit status $ended"
+
+# What is ignored stays ignored.
+still_measures() {
+	local _
+	sleep 0.3
+	for _ in $(seq 500); do
+		measuring "$pid" && break
+		sleep 0.02
+	done
+	measuring "$pid" || fail "an ignored $signal ended it: $(cat "$TMP/err")"
+	kill -TERM "$pid"
+}
+int=--ignore-signal=INT
+interrupt INT measuring
+[ "$ended" = 2 ] || fail "TERM after an ignored INT: exit status $ended"
